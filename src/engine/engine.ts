@@ -1,0 +1,125 @@
+// Loads our own copy of stock sql.js and finds what it does not hand out: its memory and its function table. Everything
+// that depends on how sql.js was compiled is here and in vfs.ts; engine.test.ts pins all of it.
+import { EngineFailed } from "../errors.ts";
+import { installVfs, type Vfs } from "./vfs.ts";
+
+/** A pointer into the engine's memory. */
+export type Pointer = number;
+
+/** The few things of sql.js that are used. Not @types/sql.js: that is behind, and must not show in our own types. */
+export interface SqlJs {
+  _malloc(bytes: number): Pointer;
+  _free(pointer: Pointer): void;
+  addFunction(fn: (...args: never[]) => number, signature: string): Pointer;
+  stringToNewUTF8(text: string): Pointer;
+  UTF8ToString(pointer: Pointer): string;
+  _sqlite3_open(name: Pointer, db: Pointer): number;
+  _sqlite3_close_v2(db: Pointer): number;
+  _sqlite3_exec(db: Pointer, sql: Pointer, callback: 0, argument: 0, message: 0): number;
+  _sqlite3_prepare_v2(db: Pointer, sql: Pointer, bytes: number, statement: Pointer, tail: Pointer): number;
+  _sqlite3_finalize(statement: Pointer): number;
+  _sqlite3_step(statement: Pointer): number;
+  _sqlite3_reset(statement: Pointer): number;
+  _sqlite3_bind_text(statement: Pointer, index: number, text: Pointer, bytes: number, destructor: 0): number;
+  _sqlite3_bind_int(statement: Pointer, index: number, value: number): number;
+  _sqlite3_bind_double(statement: Pointer, index: number, value: number): number;
+  _sqlite3_clear_bindings(statement: Pointer): number;
+  _sqlite3_column_type(statement: Pointer, column: number): number;
+  _sqlite3_column_double(statement: Pointer, column: number): number;
+  _sqlite3_column_text(statement: Pointer, column: number): Pointer;
+  _sqlite3_column_bytes(statement: Pointer, column: number): number;
+  _sqlite3_changes(db: Pointer): number;
+  _sqlite3_errmsg(db: Pointer): Pointer;
+  _sqlite3_extended_errcode(db: Pointer): number;
+}
+
+/** Options for loading the engine. */
+export interface EngineOptions {
+  /** The bytes of sql.js's wasm file, for places where `import()` is forbidden. Default: the copy built in. */
+  readonly wasm?: BufferSource;
+}
+
+/** A running sql.js, its memory, and our VFS inside it. One serves all stores of the process. */
+export interface Engine {
+  readonly sqlite: SqlJs;
+  readonly memory: Memory;
+  readonly vfs: Vfs;
+}
+
+/** Views of WebAssembly memory. Growing it detaches them, and any call into the engine may grow it. */
+export class Memory {
+  readonly #memory: WebAssembly.Memory;
+  #bytes: Uint8Array;
+  #view: DataView;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+    this.#bytes = new Uint8Array(memory.buffer);
+    this.#view = new DataView(memory.buffer);
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  get view(): DataView {
+    if (this.#view.buffer !== this.#memory.buffer) this.#view = new DataView(this.#memory.buffer);
+    return this.#view;
+  }
+}
+
+let shared: Promise<Engine> | null = null;
+
+/** The process's engine. Loaded on first use; a load that fails is not remembered. */
+export function loadEngine(options: EngineOptions = {}): Promise<Engine> {
+  shared ??= startEngine(options).catch((error: unknown) => {
+    shared = null;
+    throw error;
+  });
+  return shared;
+}
+
+/** Starts an engine of its own. Throws `EngineFailed`. */
+export async function startEngine({ wasm }: EngineOptions = {}): Promise<Engine> {
+  try {
+    const [{ default: initSqlJs }, module] = await Promise.all([
+      import("virtual:sql.js/glue"),
+      wasm === undefined ? builtInWasm().then((bytes) => WebAssembly.compile(bytes)) : WebAssembly.compile(wasm),
+    ]);
+    return await new Promise<Engine>((resolve, reject) => {
+      let instance: WebAssembly.Instance;
+      initSqlJs({
+        instantiateWasm(imports, done) {
+          // Were this to throw inside sql.js, its promise would never settle.
+          WebAssembly.instantiate(module, imports).then((made) => {
+            instance = made;
+            done(made, module);
+          }, reject);
+          return {};
+        },
+      }).then((sqlite) => {
+        const memory = new Memory(findExport(instance, WebAssembly.Memory));
+        const vfs = installVfs(sqlite, memory, findExport(instance, WebAssembly.Table));
+        resolve({ sqlite, memory, vfs });
+      }, reject);
+    });
+  } catch (cause) {
+    if (cause instanceof EngineFailed) throw cause;
+    throw new EngineFailed("WebAssembly could not be compiled (a page needs 'wasm-unsafe-eval' in its policy)", { cause });
+  }
+}
+
+/** sql.js minifies its export names, so its memory and its table are found by type. */
+function findExport<T>(instance: WebAssembly.Instance, type: new (...args: never[]) => T): T {
+  const found = Object.values(instance.exports).filter((value): value is never => value instanceof type);
+  if (found.length !== 1) throw new EngineFailed(`expected one ${type.name} in sql.js, found ${found.length}`);
+  return found[0]!;
+}
+
+async function builtInWasm(): Promise<ArrayBuffer> {
+  const { default: base64 } = await import("virtual:sql.js/wasm");
+  const gzipped = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}

@@ -1,0 +1,182 @@
+// Every error perdure throws on purpose. Each has a literal `name`, a stable `code`, the ids involved, the cause, and a
+// message that says what to do. Messages carry ids, paths and places; never what the user stored.
+
+/** What all errors of this library share. `code` never changes between versions; messages may. */
+export abstract class PerdureError extends Error {
+  abstract override readonly name: string;
+  abstract readonly code: ErrorCode;
+}
+
+/** The stable codes, one for each class below (`FlushFailed` has several). */
+export type ErrorCode =
+  | "stale-write"
+  | "record-invalid"
+  | "store-closed"
+  | "store-busy"
+  | "flush-failed"
+  | "no-space"
+  | "fenced"
+  | "image-corrupt"
+  | "not-a-database"
+  | "schema-mismatch"
+  | "newer-format"
+  | "hot-journal"
+  | "storage-missing"
+  | "storage-denied"
+  | "storage-replaced"
+  | "unsupported"
+  | "sql-failed"
+  | "engine-failed";
+
+/** Somebody else wrote this Execution since it was loaded. Load it again, decide again, write again. */
+export class StoreConflict extends PerdureError {
+  override readonly name = "StoreConflict";
+  readonly code = "stale-write";
+  readonly executionId: string;
+  /** The version the write was based on. */
+  readonly expected: number;
+  /** The version in the store, or null when the Execution is not there. */
+  readonly found: number | null;
+
+  constructor(executionId: string, expected: number, found: number | null) {
+    super(`stale write to ${executionId}: expected version ${expected}, found ${found ?? "None"}`);
+    this.executionId = executionId;
+    this.expected = expected;
+    this.found = found;
+  }
+}
+
+/** A record that cannot be stored, or a stored one that cannot be read without losing something. */
+export class RecordInvalid extends PerdureError {
+  override readonly name = "RecordInvalid";
+  readonly code = "record-invalid";
+  /** Where in the record, for example `["context", "items", 0]`. */
+  readonly path: readonly (string | number)[];
+
+  constructor(record: string, path: readonly (string | number)[], problem: string, options?: ErrorOptions) {
+    super(`${record}${path.length > 0 ? ` at ${formatPath(path)}` : ""}: ${problem}`, options);
+    this.path = path;
+  }
+}
+
+/** The store was closed. Open it again. */
+export class StoreClosed extends PerdureError {
+  override readonly name = "StoreClosed";
+  readonly code = "store-closed";
+
+  constructor() {
+    super("the store is closed; open it again to go on");
+  }
+}
+
+/** Somebody else held the write lease for the whole of `busyTimeoutMs`. Nothing was written: try again. */
+export class StoreBusy extends PerdureError {
+  override readonly name = "StoreBusy";
+  readonly code = "store-busy";
+  /** Who holds the lease, as far as the adapter can tell: for a file, host and process id. */
+  readonly holder: string;
+
+  constructor(place: string, busyTimeoutMs: number, holder: string, advice = "") {
+    super(`${place} is held by ${holder}, and was for ${busyTimeoutMs} ms; nothing was written, try again${advice}`);
+    this.holder = holder;
+  }
+}
+
+/** Storage refused a write. The commit is undone in memory and in storage; the store goes on when storage does. */
+export class FlushFailed extends PerdureError {
+  override readonly name = "FlushFailed";
+  readonly code: "flush-failed" | "no-space";
+
+  constructor(place: string, cause: unknown) {
+    const code = systemCode(cause);
+    const full = code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
+    super(
+      full
+        ? `no space left to write ${place}; the commit was undone, free some space and try again`
+        : `writing ${place} failed${code === null ? "" : ` (${code})`}; the commit was undone, try again`,
+      { cause },
+    );
+    this.code = full ? "no-space" : "flush-failed";
+  }
+}
+
+/** Another writer got in between: this one had lost its right to write. Nothing was written: try again. */
+export class Fenced extends PerdureError {
+  override readonly name = "Fenced";
+  readonly code = "fenced";
+
+  constructor(place: string) {
+    super(`another writer appended to ${place} first; nothing was written, try again`);
+  }
+}
+
+/** The storage is there and cannot be used. What was found is untouched. `code` tells the kind. */
+export class StorageRefused extends PerdureError {
+  override readonly name = "StorageRefused";
+  readonly code: RefusalCode;
+  /** The file or database that was refused. */
+  readonly place: string;
+
+  constructor(code: RefusalCode, place: string, problem: string, options?: ErrorOptions) {
+    super(`${place}: ${problem}`, options);
+    this.code = code;
+    this.place = place;
+  }
+}
+
+/** Why a place was refused. */
+export type RefusalCode =
+  | "not-a-database"
+  | "schema-mismatch"
+  | "newer-format"
+  | "hot-journal"
+  | "storage-missing"
+  | "storage-denied"
+  | "storage-replaced"
+  | "unsupported";
+
+/** The bytes found are not a whole database. They are untouched. */
+export class ImageCorrupt extends PerdureError {
+  override readonly name = "ImageCorrupt";
+  readonly code = "image-corrupt";
+  readonly place: string;
+
+  constructor(place: string, problem: string, options?: ErrorOptions) {
+    super(`${place} is damaged: ${problem}; it was left as it is, restore it or read it with sqlite3's .recover`, options);
+    this.place = place;
+  }
+}
+
+/** SQLite refused a statement. The transaction was rolled back. */
+export class SqlFailed extends PerdureError {
+  override readonly name = "SqlFailed";
+  readonly code = "sql-failed";
+  /** SQLite's extended result code. */
+  readonly resultCode: number;
+
+  constructor(resultCode: number, message: string) {
+    super(`SQLite: ${message} (${resultCode})`);
+    this.resultCode = resultCode;
+  }
+}
+
+/** WebAssembly could not be loaded: wrong bytes, a content security policy, or no memory. */
+export class EngineFailed extends PerdureError {
+  override readonly name = "EngineFailed";
+  readonly code = "engine-failed";
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`the SQL engine did not start: ${problem}`, options);
+  }
+}
+
+/** The code of a system error ("ENOSPC"), or null. */
+export function systemCode(error: unknown): string | null {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  return typeof code === "string" ? code : null;
+}
+
+/** `["context", "a", 0]` → `context.a[0]`. Keys are part of the path, values never are. */
+function formatPath(path: readonly (string | number)[]): string {
+  return path.map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`)).join("");
+}

@@ -1,0 +1,97 @@
+// The adapter port: where an image lives between runs. An adapter is a commit log with a base. It never sees SQL, and
+// the store never sees files. This module holds types and one constant; it imports nothing.
+
+/** Images are handed over in chunks of this many bytes, so that a large one is never copied into one piece. */
+export const CHUNK_BYTES: number = 1024 * 1024;
+
+/** The pages one transaction changed. */
+export interface PageDelta {
+  /** Bytes in a page: a power of two from 512 to 65536. */
+  readonly pageSize: number;
+  /** Pages in the database after the transaction. */
+  readonly pageCount: number;
+  /** Page number (from 1) → its new bytes, in ascending order. */
+  readonly pages: ReadonlyMap<number, Uint8Array>;
+}
+
+/** A whole database. */
+export interface LoadedImage {
+  readonly pageSize: number;
+  readonly pageCount: number;
+  /** The pages one after another, cut into pieces of `CHUNK_BYTES`; the last one is padded. */
+  readonly chunks: Uint8Array[];
+}
+
+/** A place in an adapter's log. Only the adapter that made it can read it. */
+export interface Position {
+  readonly adapter: string;
+}
+
+/** What others committed since a position. */
+export type News =
+  | { readonly position: Position; readonly delta: PageDelta; readonly image?: never }
+  | { readonly position: Position; readonly image: LoadedImage; readonly delta?: never };
+
+/** The pages as the store has them now, all of them durable: what a checkpoint copies from. */
+export interface Pages {
+  readonly pageSize: number;
+  readonly pageCount: number;
+  page(number: number): Uint8Array;
+}
+
+/** What an adapter can do. Tests take their skips from here and from nothing else. */
+export interface Supports {
+  /** Survives the process: what was committed is there when the same place is opened again. */
+  readonly durable: boolean;
+  /** Several stores may have the same place open, in this process or in others. */
+  readonly shared: boolean;
+  /** `durability: "strict"` outlives a power cut. */
+  readonly strict: boolean;
+}
+
+/**
+ * Where an image lives, flushed synchronously.
+ *
+ * The store calls: `load` once; then `pull` before every read; `lock`, `pull`, `append`, `checkpoint`, `release` for
+ * every write; `close` once. Whatever it throws reaches the caller as it is when it is a `PerdureError`.
+ */
+export interface SyncAdapter {
+  readonly synchronous: true;
+  /** The kind of adapter: "memory", "file". */
+  readonly name: string;
+  /** Where the image lives, for messages: a path, or ":memory:". */
+  readonly place: string;
+  readonly supports: Supports;
+  /** Base and log put together. A place that is new gives `pageCount` 0. */
+  load(): LoadedImage & { readonly position: Position };
+  /** What others committed after `since`, or null. What it returns is durable. Cheap when there is nothing. */
+  pull(since: Position): News | null;
+  /** Takes the write lease, waiting up to the adapter's `busyTimeoutMs`. Returns what gives it back. */
+  lock(): () => void;
+  /**
+   * Makes a delta durable, whole or not at all, and returns the position after it. Needs the lease. Refuses with
+   * `Fenced` when somebody else appended after `after`.
+   */
+  append(delta: PageDelta, after: Position): Position;
+  /**
+   * Called with the lease held after every append: moves some of the log into the base when that is worthwhile. The
+   * commit is durable already, so a failure is no failure of the commit: it is kept for the next try and never thrown.
+   */
+  checkpoint(pages: Pages): void;
+  /** Gives everything back. Called once, without the lease. */
+  close(): void;
+}
+
+/** The same, where flushing waits. */
+export interface AsyncAdapter {
+  readonly synchronous: false;
+  readonly name: string;
+  readonly place: string;
+  readonly supports: Supports;
+  load(): Promise<LoadedImage & { readonly position: Position }>;
+  pull(since: Position): Promise<News | null>;
+  lock(): Promise<() => void>;
+  append(delta: PageDelta, after: Position): Promise<Position>;
+  checkpoint(pages: Pages): Promise<void>;
+  close(): Promise<void>;
+}

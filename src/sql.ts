@@ -1,0 +1,68 @@
+// The stored contract: tables and statements that every store of this family shares (the Python original among them),
+// and the indexes that are ours. Only text; nothing here runs.
+
+/** Table → its columns, in order. A table of ours with other columns is somebody else's. */
+export const COLUMNS = {
+  executions: ["id", "definition_id", "data", "version"],
+  outbox: ["seq", "target_id", "event"],
+  processed_events: ["execution_id", "event_id"],
+  timers: ["execution_id", "path", "fire_at"],
+  spawns: ["seq", "parent_id", "child_id", "root_path", "context"],
+  trace: ["execution_id", "idx", "entry"],
+} as const;
+
+export const SCHEMA: readonly string[] = [
+  "CREATE TABLE IF NOT EXISTS executions (id TEXT PRIMARY KEY, definition_id TEXT NOT NULL, data TEXT NOT NULL, version INTEGER NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target_id TEXT, event TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS processed_events (execution_id TEXT NOT NULL, event_id TEXT NOT NULL, PRIMARY KEY (execution_id, event_id))",
+  "CREATE TABLE IF NOT EXISTS timers (execution_id TEXT NOT NULL, path TEXT NOT NULL, fire_at REAL NOT NULL, PRIMARY KEY (execution_id, path))",
+  "CREATE TABLE IF NOT EXISTS spawns (seq INTEGER PRIMARY KEY AUTOINCREMENT, parent_id TEXT NOT NULL, child_id TEXT NOT NULL, root_path TEXT NOT NULL, context TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS trace (execution_id TEXT NOT NULL, idx INTEGER NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (execution_id, idx))",
+];
+
+/**
+ * A field of the stored JSON; null when the row does not hold JSON. Unguarded, one such row would break every listing
+ * and every index. `json_valid` with one argument, since older SQLites that open the file have no other.
+ */
+const field = (name: string): string => `CASE WHEN json_valid(data) THEN json_extract(data,'$.${name}') END`;
+
+/** What a listing shows and filters by. */
+export const STATUS: string = `COALESCE(${field("status")},'PENDING')`;
+export const IS_ROOT: string = `${field("parent_id")} IS NULL`;
+
+/** Ours alone: other programs ignore them. The expressions must stay the same, letter for letter, as in the filters. */
+export const INDEXES: readonly string[] = [
+  "CREATE INDEX IF NOT EXISTS perdure_timers_due ON timers (fire_at)",
+  `CREATE INDEX IF NOT EXISTS perdure_executions_status ON executions (${STATUS}, id)`,
+  `CREATE INDEX IF NOT EXISTS perdure_executions_root ON executions (${IS_ROOT}, id)`,
+  "CREATE INDEX IF NOT EXISTS perdure_executions_definition ON executions (definition_id, id)",
+];
+
+export const STATEMENTS = {
+  update: "UPDATE executions SET data = ?, version = ? WHERE id = ? AND version = ?",
+  version: "SELECT version FROM executions WHERE id = ?",
+  insert: "INSERT INTO executions (id, definition_id, data, version) VALUES (?, ?, ?, ?)",
+  emit: "INSERT INTO outbox (target_id, event) VALUES (?, ?)",
+  mark: "INSERT OR IGNORE INTO processed_events (execution_id, event_id) VALUES (?, ?)",
+  spawn: "INSERT INTO spawns (parent_id, child_id, root_path, context) VALUES (?, ?, ?, ?)",
+  schedule:
+    "INSERT INTO timers (execution_id, path, fire_at) VALUES (?, ?, ?) ON CONFLICT(execution_id, path) DO UPDATE SET fire_at = excluded.fire_at",
+  cancel: "DELETE FROM timers WHERE execution_id = ? AND path = ?",
+  trace:
+    "INSERT INTO trace (execution_id, idx, entry) SELECT ?, COALESCE((SELECT MAX(idx) FROM trace WHERE execution_id = ?), -1) + 1, ?",
+  trimTrace: "DELETE FROM trace WHERE execution_id = ? AND idx <= (SELECT MAX(idx) FROM trace WHERE execution_id = ?) - ?",
+  readTrace: "SELECT idx, entry FROM trace WHERE execution_id = ? ORDER BY idx",
+  load: "SELECT data FROM executions WHERE id = ?",
+  loadForEvent:
+    "SELECT (SELECT data FROM executions WHERE id = ?), EXISTS(SELECT 1 FROM processed_events WHERE execution_id = ? AND event_id = ?)",
+  isProcessed: "SELECT 1 FROM processed_events WHERE execution_id = ? AND event_id = ?",
+  pendingOutbox: "SELECT seq, target_id, event FROM outbox ORDER BY seq LIMIT ?",
+  ackOutbox: "DELETE FROM outbox WHERE seq = ?",
+  pendingSpawns: "SELECT seq, parent_id, child_id, root_path, context FROM spawns ORDER BY seq LIMIT ?",
+  ackSpawn: "DELETE FROM spawns WHERE seq = ?",
+  dueTimers: "SELECT execution_id, path, fire_at FROM timers WHERE fire_at <= ? ORDER BY fire_at",
+  deleteTimer: "DELETE FROM timers WHERE execution_id = ? AND path = ? AND fire_at = ?",
+} as const;
+
+/** What every listing selects. */
+export const SUMMARY: string = `SELECT id, definition_id, version, ${["status", "outcome", "active_path", "parent_id"].map(field).join(", ")} FROM executions`;

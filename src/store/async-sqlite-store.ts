@@ -1,0 +1,268 @@
+// The asynchronous shell: one operation at a time, in the order of the calls; those that arrive while a flush is under
+// way run together next, in one transaction with one flush. Reads wait for the flush like everything else (L3).
+import { StoreClosed, StoreConflict } from "../errors.ts";
+import type { AsyncAdapter, SyncAdapter } from "../port.ts";
+import type { JsonObject } from "../records/json.ts";
+import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
+import type { LimitOptions } from "./arguments.ts";
+import type { ListOptions, Page } from "./listing.ts";
+import { asyncAdapterFor, MEMORY, type PlaceOptions } from "./locations.ts";
+import { createSchema, operations, type Work } from "./operations.ts";
+import type { Effects } from "./prepared.ts";
+import { Session, type StoreOptions } from "./session.ts";
+
+/** An operation that waits for its turn. */
+interface Job {
+  readonly work: Work<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+/** More operations than this make two groups: the first ones should not wait for the last ones. */
+const MAX_GROUP = 256;
+
+/** A store of Executions whose commits are durable when their promises resolve. */
+export class AsyncSqliteStore {
+  readonly #adapter: AsyncAdapter | SyncAdapter;
+  readonly #session: Session;
+  #queue: Job[] = [];
+  #draining: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+
+  private constructor(adapter: AsyncAdapter | SyncAdapter, session: Session) {
+    this.#adapter = adapter;
+    this.#session = session;
+  }
+
+  /**
+   * Opens a store. `where` is a name (a file path under Node, Deno and Bun), `":memory:"` (the default), or an adapter;
+   * options about the place count only for a name.
+   *
+   * @throws StorageRefused, ImageCorrupt, StoreBusy, EngineFailed
+   */
+  static async create(
+    where: string | AsyncAdapter | SyncAdapter = MEMORY,
+    options: StoreOptions & PlaceOptions = {},
+  ): Promise<AsyncSqliteStore> {
+    const adapter = typeof where === "string" ? asyncAdapterFor(where, options) : where;
+    let session: Session | null = null;
+    try {
+      session = await Session.open(adapter.place, await adapter.load(), options);
+      const store = new AsyncSqliteStore(adapter, session);
+      if (session.incomplete) await store.#enqueue(createSchema);
+      return store;
+    } catch (error) {
+      session?.close();
+      await adapter.close();
+      throw error;
+    }
+  }
+
+  /** A fresh copy of an Execution, or null. @throws RecordInvalid when the stored one cannot be read without loss */
+  async load(id: string): Promise<Execution | null> {
+    return this.#run(() => operations.load(id));
+  }
+
+  /** `load` and `isProcessed` in one query. A missing Execution gives `[null, false]`. */
+  async loadForEvent(id: string, eventId: string): Promise<[Execution | null, boolean]> {
+    return this.#run(() => operations.loadForEvent(id, eventId));
+  }
+
+  /** Writes an Execution and bumps its `version`. @throws StoreConflict, RecordInvalid, FlushFailed, StoreBusy */
+  async save(exe: Execution): Promise<void> {
+    return this.#run(() => operations.commit(exe));
+  }
+
+  /** Writes an Execution with all an event did, or nothing. @throws StoreConflict, RecordInvalid, FlushFailed, StoreBusy */
+  async commit(exe: Execution, effects?: Effects): Promise<void> {
+    return this.#run(() => operations.commit(exe, effects));
+  }
+
+  /** Adds a step to an Execution's trace ring. */
+  async appendTrace(id: string, entry: JsonObject): Promise<void> {
+    return this.#run(() => operations.appendTrace(id, entry));
+  }
+
+  /** The steps kept, oldest first. */
+  async readTrace(id: string): Promise<TraceEntry[]> {
+    return this.#run(() => operations.readTrace(id));
+  }
+
+  /** Summaries in the order of ids, a page at a time. @throws RecordInvalid when `limit` is below 1 */
+  async listExecutions(options?: ListOptions): Promise<Page> {
+    return this.#run(() => operations.listExecutions(options));
+  }
+
+  /** Whether an event was recorded as handled. */
+  async isProcessed(id: string, eventId: string): Promise<boolean> {
+    return this.#run(() => operations.isProcessed(id, eventId));
+  }
+
+  /** Events that wait for delivery, oldest first. */
+  async pendingOutbox(options?: LimitOptions): Promise<OutboxRow[]> {
+    return this.#run(() => operations.pendingOutbox(options));
+  }
+
+  /** The event was delivered. A `seq` that is not there is no error. */
+  async ackOutbox(seq: number): Promise<void> {
+    return this.#run(() => operations.ackOutbox(seq));
+  }
+
+  /** Children that wait to be started, oldest first. */
+  async pendingSpawns(options?: LimitOptions): Promise<SpawnRow[]> {
+    return this.#run(() => operations.pendingSpawns(options));
+  }
+
+  /** The child was started. A `seq` that is not there is no error. */
+  async ackSpawn(seq: number): Promise<void> {
+    return this.#run(() => operations.ackSpawn(seq));
+  }
+
+  /** Timers with `fire_at` ≤ `now` (seconds since the epoch), soonest first. */
+  async dueTimers(now: number): Promise<Timer[]> {
+    return this.#run(() => operations.dueTimers(now));
+  }
+
+  /** Deletes a timer if it is still set for `fireAt`: one that was set anew stays. */
+  async deleteTimer(id: string, path: string, fireAt: number): Promise<void> {
+    return this.#run(() => operations.deleteTimer(id, path, fireAt));
+  }
+
+  /** Lets what was called before finish, then releases everything. Every later call rejects with `StoreClosed`, except this one. */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    await this.#draining;
+    this.#session.close();
+    await this.#adapter.close();
+  }
+
+  /** Checks the arguments now, in the caller's turn; the methods being async, what it throws rejects. */
+  #run<T>(prepare: () => Work<T>): Promise<T> {
+    if (this.#closing !== null) throw new StoreClosed();
+    return this.#enqueue(prepare());
+  }
+
+  #enqueue<T>(work: Work<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Never rejects: every job has its own promise. */
+  async #drain(): Promise<void> {
+    // Calls made in one stretch of code belong together.
+    await null;
+    while (this.#queue.length > 0) {
+      const group = this.#queue.splice(0, MAX_GROUP);
+      try {
+        if (group.some(({ work }) => work.writes)) await this.#runGroup(group);
+        else await this.#runReads(group);
+      } catch (error) {
+        // Settling twice is harmless; a job left waiting would not be.
+        for (const job of group) job.reject(error);
+      }
+    }
+    this.#draining = null;
+  }
+
+  async #runReads(jobs: readonly Job[]): Promise<void> {
+    if (jobs.length === 0) return;
+    this.#session.take(await this.#adapter.pull(this.#session.position));
+    for (const job of jobs) settle(job, this.#attempt(job));
+  }
+
+  async #runGroup(group: readonly Job[]): Promise<void> {
+    let release: () => void;
+    try {
+      release = await this.#adapter.lock();
+    } catch (error) {
+      // Reads need no lease.
+      for (const job of group) if (job.work.writes) job.reject(error);
+      return this.#runReads(group.filter(({ work }) => !work.writes));
+    }
+    try {
+      this.#session.take(await this.#adapter.pull(this.#session.position));
+      if (!(await this.#runTogether(group))) await this.#runApart(group);
+      if (this.#wrote) await this.#adapter.checkpoint(this.#session.pages);
+    } finally {
+      this.#wrote = false;
+      release();
+    }
+  }
+
+  /** Whether the lease held now was used to append. */
+  #wrote = false;
+
+  /** One transaction, one flush. False when a member failed with more than a conflict: nothing has happened then. */
+  async #runTogether(group: readonly Job[]): Promise<boolean> {
+    const outcomes: Outcome[] = [];
+    try {
+      this.#session.transaction(() => {
+        for (const job of group) {
+          const outcome = this.#attempt(job);
+          // A conflict has changed nothing, and neither has a read. Anything else may have done half of its work.
+          if ("error" in outcome && job.work.writes && !(outcome.error instanceof StoreConflict)) throw outcome.error;
+          outcomes.push(outcome);
+        }
+      });
+    } catch {
+      return false;
+    }
+    try {
+      await this.#flush();
+    } catch (error) {
+      // A conflict was with a state that is gone (L3), and so is what the reads saw.
+      for (const job of group) if (job.work.writes) job.reject(error);
+      await this.#runReads(group.filter(({ work }) => !work.writes));
+      return true;
+    }
+    group.forEach((job, i) => settle(job, outcomes[i]!));
+    return true;
+  }
+
+  /** Each in a transaction with a flush of its own. */
+  async #runApart(group: readonly Job[]): Promise<void> {
+    for (const job of group) {
+      try {
+        const value = this.#session.transaction(() => job.work.run(this.#session));
+        await this.#flush();
+        settle(job, { value });
+      } catch (error) {
+        job.reject(error);
+      }
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const delta = this.#session.delta();
+    if (delta === null) return;
+    try {
+      this.#session.flushed(await this.#adapter.append(delta, this.#session.position));
+      this.#wrote = true;
+    } catch (error) {
+      this.#session.undo();
+      throw error;
+    }
+  }
+
+  #attempt({ work }: Job): Outcome {
+    try {
+      return { value: this.#session.read(() => work.run(this.#session)) };
+    } catch (error) {
+      return { error };
+    }
+  }
+}
+
+function settle({ work, resolve, reject }: Job, outcome: Outcome): void {
+  if ("error" in outcome) return reject(outcome.error);
+  work.done();
+  resolve(outcome.value);
+}

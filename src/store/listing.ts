@@ -1,0 +1,120 @@
+// Listings: filters to SQL, cursors to places. Every filter is answered from an index in the order of ids, so a page
+// costs the same wherever it is.
+import { RecordInvalid } from "../errors.ts";
+import type { Row, Value } from "../engine/database.ts";
+import { checkId } from "../records/codec.ts";
+import type { ExecutionSummary, Status } from "../records/structs.ts";
+import { IS_ROOT, STATUS, SUMMARY } from "../sql.ts";
+
+export interface ListOptions {
+  /** Only these statuses. An empty list gives an empty page. */
+  readonly status?: Status | readonly Status[] | null;
+  readonly definitionId?: string | null;
+  /** Only Executions without a parent. */
+  readonly rootsOnly?: boolean;
+  /** Rows in a page, at least 1. Default 100. */
+  readonly limit?: number;
+  /** Where the page before ended. Opaque; one that cannot be read means the first page. */
+  readonly cursor?: string | null;
+}
+
+export interface Page {
+  readonly items: ExecutionSummary[];
+  /** For the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
+export const DEFAULT_LIMIT = 100;
+const KEYSET = "k:";
+
+/** A listing ready to run: `limit + 1` rows are asked for, to know whether there are more. */
+export interface Listing {
+  readonly sql: string;
+  readonly values: readonly Value[];
+  readonly limit: number;
+}
+
+/** Checks the options and makes SQL of them; null when the page is empty whatever is stored. Throws `RecordInvalid`. */
+export function planListing(options: ListOptions = {}): Listing | null {
+  const { definitionId = null, rootsOnly = false, cursor = null } = options;
+  const limit = checkLimit(options.limit ?? DEFAULT_LIMIT);
+  if (definitionId !== null) checkId("listExecutions", definitionId, ["definitionId"]);
+  const statuses = wantedStatuses(options.status ?? null);
+  if (statuses?.length === 0) return null;
+  const { after, offset } = readCursor(cursor);
+
+  /** One SELECT in the order of ids; with several statuses each has its own stretch of the index, merged by SQLite. */
+  const arm = (status: string | null): { sql: string; values: Value[] } => {
+    const where: string[] = ["1=1"];
+    const values: Value[] = [];
+    const and = (condition: string, ...more: Value[]): void => {
+      where.push(condition);
+      values.push(...more);
+    };
+    if (status !== null) and(`${STATUS} = ?`, status);
+    if (definitionId !== null) and("definition_id = ?", definitionId);
+    if (rootsOnly) and(`(${IS_ROOT}) = 1`);
+    if (after !== null) and("id > ?", after);
+    return { sql: `${SUMMARY} WHERE ${where.join(" AND ")}`, values };
+  };
+  const arms = (statuses ?? [null]).map(arm);
+  return {
+    sql: `${arms.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY id LIMIT ? OFFSET ?`,
+    values: [...arms.flatMap(({ values }) => values), limit + 1, offset],
+    limit,
+  };
+}
+
+/** The page made of what a listing gave. */
+export function makePage(rows: ExecutionSummary[], limit: number): Page {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, nextCursor: rows.length > limit && last !== undefined ? writeCursor(last.id) : null };
+}
+
+/** A summary from a row of `SUMMARY`. What cannot be read is null: one bad row never breaks a page. */
+export function readSummary(row: Row): ExecutionSummary {
+  return {
+    id: row.text(0, true) ?? "",
+    definition_id: row.text(1, true) ?? "",
+    status: row.text(3, true) ?? "PENDING",
+    outcome: row.text(4, true),
+    active_path: row.text(5, true),
+    version: row.number(2) ?? 0,
+    parent_id: row.text(6, true),
+  };
+}
+
+export function checkLimit(limit: number): number {
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new RecordInvalid("limit", [], "expected an integer of at least 1");
+  return limit;
+}
+
+function wantedStatuses(status: Status | readonly Status[] | null): string[] | null {
+  if (status === null) return null;
+  const list: readonly string[] = typeof status === "string" ? [status] : status;
+  for (const one of list) checkId("listExecutions", one, ["status"]);
+  return [...new Set(list)];
+}
+
+function writeCursor(id: string): string {
+  const bytes = new TextEncoder().encode(KEYSET + id);
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** Ours says after which id to go on; the original's says how many rows to skip. */
+function readCursor(cursor: string | null): { readonly after: string | null; readonly offset: number } {
+  const text = cursor === null ? null : decodeBase64(cursor);
+  if (text?.startsWith(KEYSET) && !text.includes("\0")) return { after: text.slice(KEYSET.length), offset: 0 };
+  const offset = text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return { after: null, offset };
+}
+
+function decodeBase64(text: string): string | null {
+  try {
+    const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+// What both shells do with an open database, apart from waiting: the core over it, its place in the adapter's log,
+// taking in what others wrote, and turning SQLite's complaints into errors about the place.
+import { Database } from "../engine/database.ts";
+import { type EngineOptions, loadEngine } from "../engine/engine.ts";
+import { ImageCorrupt, SqlFailed, StorageRefused } from "../errors.ts";
+import type { LoadedImage, News, PageDelta, Pages, Position } from "../port.ts";
+import { Core } from "./core.ts";
+import { checkSchema, createMissing, isComplete } from "./schema.ts";
+
+/** What a store can be told, whatever it is stored in. */
+export interface StoreOptions extends EngineOptions {
+  /** Trace steps kept for each Execution. Default 200; null, 0 and less keep all. */
+  readonly traceMax?: number | null;
+}
+
+const DEFAULT_TRACE_MAX = 200;
+const DEFAULT_PAGE_SIZE = 4096;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+export class Session {
+  readonly #db: Database;
+  readonly #place: string;
+  readonly #traceMax: number;
+  #core: Core | null = null;
+  #position: Position;
+
+  private constructor(db: Database, place: string, traceMax: number, position: Position) {
+    this.#db = db;
+    this.#place = place;
+    this.#traceMax = traceMax;
+    this.#position = position;
+  }
+
+  /** Opens what an adapter loaded, and refuses what is not ours. Writes nothing. */
+  static async open(
+    place: string,
+    loaded: LoadedImage & { readonly position: Position },
+    { traceMax, ...engineOptions }: StoreOptions,
+  ): Promise<Session> {
+    const engine = await loadEngine(engineOptions);
+    return translating(place, () => {
+      const db = new Database(engine, loaded.pageCount === 0 ? { ...loaded, pageSize: DEFAULT_PAGE_SIZE } : loaded);
+      try {
+        checkSchema(db, place);
+        return new Session(db, place, traceMax === undefined ? DEFAULT_TRACE_MAX : (traceMax ?? 0), loaded.position);
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+    });
+  }
+
+  /** Whether `createSchema` has something to do. */
+  get incomplete(): boolean {
+    return !isComplete(this.#db);
+  }
+
+  /** Creates the tables and indexes that are missing. Call it in a transaction. */
+  createSchema(): void {
+    createMissing(this.#db);
+  }
+
+  /** The operations. The schema must be complete. */
+  get core(): Core {
+    this.#core ??= new Core(this.#db, this.#traceMax);
+    return this.#core;
+  }
+
+  get position(): Position {
+    return this.#position;
+  }
+
+  get pages(): Pages {
+    return this.#db.pages;
+  }
+
+  /** Takes in what others committed. */
+  take(news: News | null): void {
+    if (news === null) return;
+    if (news.delta === undefined) this.#db.replace(news.image);
+    else this.#db.apply(news.delta);
+    this.#position = news.position;
+  }
+
+  /** Runs reads. */
+  read<T>(work: () => T): T {
+    return translating(this.#place, work);
+  }
+
+  /** Runs `work` in one transaction; when it throws, memory is as before. */
+  transaction<T>(work: () => T): T {
+    return translating(this.#place, () => this.#db.transaction(work));
+  }
+
+  /** What waits to be made durable, or null. */
+  delta(): PageDelta | null {
+    return this.#db.delta();
+  }
+
+  /** It is durable, up to `position`. */
+  flushed(position: Position): void {
+    this.#position = position;
+    this.#db.settle();
+  }
+
+  /** It is not durable and never will be. */
+  undo(): void {
+    this.#db.undo();
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+function translating<T>(place: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SqlFailed)) throw error;
+    const primary = error.resultCode & 0xff;
+    if (primary === SQLITE_CORRUPT) throw new ImageCorrupt(place, "SQLite finds it malformed", { cause: error });
+    if (primary !== SQLITE_NOTADB) throw error;
+    throw new StorageRefused("not-a-database", place, "SQLite does not take it for a database", { cause: error });
+  }
+}

@@ -1,0 +1,155 @@
+// The synchronous shell: every operation runs and is durable when it returns. For adapters that flush synchronously.
+import { StoreClosed } from "../errors.ts";
+import type { SyncAdapter } from "../port.ts";
+import type { JsonObject } from "../records/json.ts";
+import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
+import type { LimitOptions } from "./arguments.ts";
+import type { ListOptions, Page } from "./listing.ts";
+import { MEMORY, type PlaceOptions, syncAdapterFor } from "./locations.ts";
+import { createSchema, operations, type Work } from "./operations.ts";
+import type { Effects } from "./prepared.ts";
+import { Session, type StoreOptions } from "./session.ts";
+
+/** A store of Executions whose commits are durable when they return. */
+export class SqliteStore {
+  readonly #adapter: SyncAdapter;
+  readonly #session: Session;
+  #closed = false;
+
+  private constructor(adapter: SyncAdapter, session: Session) {
+    this.#adapter = adapter;
+    this.#session = session;
+  }
+
+  /**
+   * Opens a store. `where` is a file path, `":memory:"` (the default), or an adapter; options about the place count
+   * only for a path. Loading the engine is why this waits; nothing else does.
+   *
+   * @throws StorageRefused, ImageCorrupt, StoreBusy, EngineFailed
+   */
+  static async create(
+    where: string | SyncAdapter = MEMORY,
+    options: StoreOptions & PlaceOptions = {},
+  ): Promise<SqliteStore> {
+    const adapter = typeof where === "string" ? syncAdapterFor(where, options) : where;
+    let session: Session | null = null;
+    try {
+      session = await Session.open(adapter.place, adapter.load(), options);
+      const store = new SqliteStore(adapter, session);
+      if (session.incomplete) store.#write(createSchema);
+      return store;
+    } catch (error) {
+      session?.close();
+      adapter.close();
+      throw error;
+    }
+  }
+
+  /** A fresh copy of an Execution, or null. @throws RecordInvalid when the stored one cannot be read without loss */
+  load(id: string): Execution | null {
+    return this.#run(operations.load(id));
+  }
+
+  /** `load` and `isProcessed` in one query. A missing Execution gives `[null, false]`. */
+  loadForEvent(id: string, eventId: string): [Execution | null, boolean] {
+    return this.#run(operations.loadForEvent(id, eventId));
+  }
+
+  /** Writes an Execution and bumps its `version`. @throws StoreConflict, RecordInvalid, FlushFailed, StoreBusy */
+  save(exe: Execution): void {
+    this.#run(operations.commit(exe));
+  }
+
+  /** Writes an Execution with all an event did, or nothing. @throws StoreConflict, RecordInvalid, FlushFailed, StoreBusy */
+  commit(exe: Execution, effects?: Effects): void {
+    this.#run(operations.commit(exe, effects));
+  }
+
+  /** Adds a step to an Execution's trace ring. */
+  appendTrace(id: string, entry: JsonObject): void {
+    this.#run(operations.appendTrace(id, entry));
+  }
+
+  /** The steps kept, oldest first. */
+  readTrace(id: string): TraceEntry[] {
+    return this.#run(operations.readTrace(id));
+  }
+
+  /** Summaries in the order of ids, a page at a time. @throws RecordInvalid when `limit` is below 1 */
+  listExecutions(options?: ListOptions): Page {
+    return this.#run(operations.listExecutions(options));
+  }
+
+  /** Whether an event was recorded as handled. */
+  isProcessed(id: string, eventId: string): boolean {
+    return this.#run(operations.isProcessed(id, eventId));
+  }
+
+  /** Events that wait for delivery, oldest first. */
+  pendingOutbox(options?: LimitOptions): OutboxRow[] {
+    return this.#run(operations.pendingOutbox(options));
+  }
+
+  /** The event was delivered. A `seq` that is not there is no error. */
+  ackOutbox(seq: number): void {
+    this.#run(operations.ackOutbox(seq));
+  }
+
+  /** Children that wait to be started, oldest first. */
+  pendingSpawns(options?: LimitOptions): SpawnRow[] {
+    return this.#run(operations.pendingSpawns(options));
+  }
+
+  /** The child was started. A `seq` that is not there is no error. */
+  ackSpawn(seq: number): void {
+    this.#run(operations.ackSpawn(seq));
+  }
+
+  /** Timers with `fire_at` ≤ `now` (seconds since the epoch), soonest first. */
+  dueTimers(now: number): Timer[] {
+    return this.#run(operations.dueTimers(now));
+  }
+
+  /** Deletes a timer if it is still set for `fireAt`: one that was set anew stays. */
+  deleteTimer(id: string, path: string, fireAt: number): void {
+    this.#run(operations.deleteTimer(id, path, fireAt));
+  }
+
+  /** Releases everything. Every later call throws `StoreClosed`, except this one. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#session.close();
+    this.#adapter.close();
+  }
+
+  #run<T>(work: Work<T>): T {
+    if (this.#closed) throw new StoreClosed();
+    if (work.writes) return this.#write(work);
+    const session = this.#session;
+    session.take(this.#adapter.pull(session.position));
+    return session.read(() => work.run(session));
+  }
+
+  #write<T>(work: Work<T>): T {
+    const session = this.#session;
+    const release = this.#adapter.lock();
+    try {
+      session.take(this.#adapter.pull(session.position));
+      const result = session.transaction(() => work.run(session));
+      const delta = session.delta();
+      if (delta === null) return result;
+      try {
+        session.flushed(this.#adapter.append(delta, session.position));
+      } catch (error) {
+        session.undo();
+        throw error;
+      }
+      work.done();
+      this.#adapter.checkpoint(session.pages);
+      return result;
+    } finally {
+      release();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+/**
+ * Carries a private copy of stock sql.js: its browser glue as an ES module, and its wasm gzipped as base64 in a chunk of
+ * its own. Private, because sql.js is a process-wide singleton whose loader options only count for the first caller.
+ */
+function privateSqlJs(): Plugin {
+  const resolve = createRequire(import.meta.url).resolve;
+  const sources: Record<string, () => string> = {
+    "\0virtual:sql.js/glue": () => {
+      const text = readFileSync(resolve("sql.js/dist/sql-wasm-browser.js"), "utf8");
+      const [head, tail, ...rest] = text.split("// This bit below is copied almost exactly");
+      if (tail === undefined || rest.length > 0 || !head!.includes("var initSqlJsPromise = undefined;")) {
+        throw new Error("sql.js moved its text: look at sql-wasm-browser.js and mend the cut in vite.config.ts");
+      }
+      // A load that failed must not be remembered: every call makes a fresh instance.
+      return `${head}\nexport default (config) => { initSqlJsPromise = undefined; return initSqlJs(config); };\n`;
+    },
+    "\0virtual:sql.js/wasm": () => {
+      const wasm = readFileSync(resolve("sql.js/dist/sql-wasm-browser.wasm"));
+      return `export default "${gzipSync(wasm, { level: 9 }).toString("base64")}";\n`;
+    },
+  };
+  return {
+    name: "private-sql.js",
+    resolveId: (id) => (`\0${id}` in sources ? `\0${id}` : undefined),
+    load: (id) => sources[id]?.(),
+  };
+}
+
+export default defineConfig({
+  plugins: [privateSqlJs()],
+  build: {
+    target: "es2022",
+    minify: false,
+    sourcemap: false,
+    lib: {
+      entry: {
+        index: "src/index.ts",
+        node: "adapters/node.ts",
+        file: "adapters/file/index.ts",
+        memory: "adapters/memory.ts",
+        contract: "src/contract/index.ts",
+      },
+      formats: ["es"],
+    },
+    rolldownOptions: {
+      external: [/^node:/, "superstruct"],
+      output: { chunkFileNames: "chunks/[name]-[hash].js" },
+    },
+  },
+});
