@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
-import { defineConfig, type Plugin } from "vite";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
+import { closingLine } from "./e2e/reporter.ts";
 
 /**
  * Carries a private copy of stock sql.js: its browser glue as an ES module, and its wasm gzipped as base64 in a chunk of
@@ -39,8 +41,8 @@ export default defineConfig({
     sourcemap: false,
     lib: {
       entry: {
-        index: "src/index.ts",
         node: "adapters/node.ts",
+        browser: "adapters/browser.ts",
         file: "adapters/file/index.ts",
         memory: "adapters/memory.ts",
         contract: "src/contract/index.ts",
@@ -51,5 +53,21 @@ export default defineConfig({
       external: [/^node:/, "superstruct"],
       output: { chunkFileNames: "chunks/[name]-[hash].js" },
     },
+  },
+  test: {
+    reporters: ["default", closingLine()],
+    coverage: { include: ["src/**", "adapters/**"], exclude: ["**/*.test.ts"] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "node",
+          include: ["src/**/*.test.ts", "adapters/**/*.test.ts", "e2e/**/*.test.ts"],
+          // Generous, because a busy machine is no failure: nothing here asserts how long things take.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
   },
 });

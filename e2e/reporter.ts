@@ -1,0 +1,36 @@
+// Ends a test run with one plain line, "N passed, N failed, N skipped", for machines that read only that. Stands after
+// vitest's own reporter, which is for people.
+import type { Reporter, TestModule } from "vitest/node";
+
+/** What a run came to. */
+export interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** A file that could not even be loaded counts as one failure, and so does an error outside of any test. */
+export function count(modules: readonly TestModule[], errorsOutside: number): Counts {
+  const counts: Counts = { passed: 0, failed: errorsOutside, skipped: 0 };
+  for (const module of modules) {
+    let failures = 0;
+    for (const test of module.children.allTests()) {
+      const { state } = test.result();
+      if (state === "passed") counts.passed++;
+      else if (state === "failed") failures++;
+      else counts.skipped++;
+    }
+    counts.failed += failures === 0 && module.state() === "failed" ? 1 : failures;
+  }
+  return counts;
+}
+
+/** The reporter. */
+export function closingLine(): Reporter {
+  return {
+    onTestRunEnd(modules, errors) {
+      const { passed, failed, skipped } = count(modules, errors.length);
+      process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+    },
+  };
+}
