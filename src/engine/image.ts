@@ -3,6 +3,9 @@
 // WebAssembly or storage.
 import { CHUNK_BYTES, type LoadedImage, type PageDelta } from "../port.ts";
 
+/** Pre-image buffers kept from one transaction to the next: more than a commit needs, and no weight. */
+const SPARE_PAGES = 64;
+
 export class Image {
   readonly pageSize: number;
   pageCount: number;
@@ -75,7 +78,10 @@ export class Image {
 
   /** What was written is durable now: forget what the pages held before. */
   settle(): void {
-    if (this.#spare.length < 64) this.#spare.push(...this.#before.values());
+    for (const bytes of this.#before.values()) {
+      if (this.#spare.length >= SPARE_PAGES) break;
+      this.#spare.push(bytes);
+    }
     this.#before.clear();
     this.#written.clear();
     this.#pageCountBefore = this.pageCount;
@@ -117,7 +123,11 @@ export class Image {
     while (this.#chunks.length * this.#pagesPerChunk < pageCount) this.#chunks.push(new Uint8Array(CHUNK_BYTES));
     if (pageCount <= this.pageCount) return;
     // A page between the old end and the new one may hold what a dropped page held: SQLite expects zeros.
-    for (let number = this.pageCount + 1; number <= pageCount; number++) this.page(number).fill(0);
+    for (let number = this.pageCount + 1; number <= pageCount; number++) {
+      this.page(number).fill(0);
+      // Cut off and come back within one transaction: who takes the delta still has the old bytes.
+      if (number <= this.#pageCountBefore) this.#written.add(number);
+    }
     this.pageCount = pageCount;
   }
 }

@@ -1,0 +1,241 @@
+// What the store takes for granted of a Database: pages leave SQLite whole and only at COMMIT, and what was undone or
+// came from others is seen at the very next read. Statements and values are in statements.test.ts.
+import { beforeAll, describe, expect, test } from "vitest";
+import { SqlFailed } from "../errors.ts";
+import type { PageDelta } from "../port.ts";
+import { Database } from "./database.ts";
+import { type Engine, startEngine } from "./engine.ts";
+import { copyOf, emptyImage, filled, integrity, startWatchedEngine, texts } from "./testing.ts";
+
+const PAGE_SIZES = [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+
+/** What a transaction wrote, as bytes of its own. */
+function written(db: Database): PageDelta {
+  const delta = db.delta()!;
+  return { ...delta, pages: new Map([...delta.pages].map(([number, bytes]) => [number, bytes.slice()])) };
+}
+
+describe("page writes", () => {
+  test("L6: thousands of commits write whole aligned pages, at COMMIT only, and open no journal", async () => {
+    const watched = await startWatchedEngine();
+    const db = new Database(watched, emptyImage());
+    db.exec("CREATE TABLE t (id TEXT PRIMARY KEY, data TEXT); CREATE TABLE log (seq INTEGER PRIMARY KEY, entry TEXT)");
+    db.settle();
+    const put = db.prepare("INSERT INTO t VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data");
+    const log = db.prepare("INSERT INTO log (entry) VALUES (?)");
+    const trim = db.prepare("DELETE FROM log WHERE seq < (SELECT MAX(seq) FROM log) - 50");
+    const isWrite = (args: readonly unknown[]): boolean => args.length === 4 && typeof args[3] === "bigint";
+    const writer = watched.calls.findLast(({ args }) => isWrite(args))!.pointer;
+    const writes = (): readonly (readonly (number | bigint)[])[] =>
+      watched.calls.filter(({ pointer }) => pointer === writer).map(({ args }) => args);
+    for (let i = 0; i < 4000; i++) {
+      watched.calls.length = 0;
+      db.transaction(() => {
+        put.run([`execution-${(i * 7919) % 300}`, `${i}`.repeat(200)]);
+        log.run([`entry ${i}`]);
+        trim.run([]);
+        expect(writes()).toEqual([]);
+      });
+      const pages = db.delta()!.pages;
+      for (const [, , bytes, offset] of writes()) {
+        expect(bytes).toBe(4096);
+        expect(Number(offset) % 4096).toBe(0);
+        expect(pages.has(Number(offset) / 4096 + 1)).toBe(true);
+      }
+      expect(writes().length).toBe(pages.size);
+      // An xOpen would be the journal's.
+      expect(watched.calls.filter(({ args }) => args.length === 5)).toEqual([]);
+      db.settle();
+    }
+    expect(integrity(db)).toBe("ok");
+  });
+
+  test("L6: a transaction larger than the page cache does not spill before COMMIT", () => {
+    const db = filled(engine, 0);
+    const insert = db.prepare("INSERT INTO t (a) VALUES (?)");
+    db.transaction(() => {
+      for (let i = 0; i < 200; i++) insert.run(["x".repeat(100_000)]);
+      expect(db.delta()).toBeNull();
+    });
+    expect(db.delta()!.pages.size).toBeGreaterThan(4500);
+    db.close();
+  });
+
+  test("a transaction that only reads has nothing to flush", () => {
+    const db = filled(engine, 3);
+    expect(db.transaction(() => texts(db, "SELECT a FROM t").length)).toBe(3);
+    expect(db.delta()).toBeNull();
+    db.close();
+  });
+
+  test.each(PAGE_SIZES)("pages of %i bytes: written, reopened, changed by others, undone", (pageSize) => {
+    const db = filled(engine, 300, { pageSize });
+    const [peer, same] = [new Database(engine, copyOf(db.pages)), () => texts(peer, "SELECT a FROM t WHERE id = 7")[0]];
+    expect(db.pages.pageSize).toBe(pageSize);
+    expect(texts(peer, "SELECT count(*) FROM t")).toEqual(["300"]);
+    db.transaction(() => db.exec("UPDATE t SET a = 'new' WHERE id = 7"));
+    expect(same()).not.toBe("new");
+    peer.apply(written(db));
+    expect(same()).toBe("new");
+    db.undo();
+    expect(texts(db, "SELECT a FROM t WHERE id = 7")).not.toEqual(["new"]);
+    expect(integrity(db) + integrity(peer)).toBe("okok");
+    db.close();
+    peer.close();
+  });
+});
+
+describe("L1: undo", () => {
+  test("the very next read sees the state before, rows and schema", () => {
+    const db = filled(engine, 50);
+    const read = db.prepare("SELECT a FROM t WHERE id = ?");
+    const first = (): string | null => read.first([1], (row) => row.text(0));
+    const before = first();
+    db.transaction(() => db.exec("UPDATE t SET a = 'undone'; CREATE TABLE u (b)"));
+    expect(first()).toBe("undone");
+    db.undo();
+    expect(first()).toBe(before);
+    expect(() => db.prepare("SELECT b FROM u")).toThrow(SqlFailed);
+    db.transaction(() => db.exec("UPDATE t SET a = 'kept' WHERE id = 1"));
+    db.settle();
+    expect(first()).toBe("kept");
+    expect(integrity(db)).toBe("ok");
+    db.close();
+  });
+
+  test("a write right after it stands on the state before", () => {
+    const db = filled(engine, 50);
+    db.transaction(() => db.exec("UPDATE t SET a = a || '!'"));
+    db.undo();
+    db.transaction(() => db.exec("UPDATE t SET a = a || '?' WHERE id = 1"));
+    expect(texts(db, "SELECT a FROM t WHERE id < 3")).toEqual(["1".padEnd(100, ".") + "?", "2".padEnd(100, ".")]);
+    db.close();
+  });
+
+  test("auto_vacuum: a database that shrank, and is undone, has its pages back", () => {
+    const db = filled(engine, 2000, { pragma: "PRAGMA auto_vacuum=FULL" });
+    const before = db.pages.pageCount;
+    db.transaction(() => db.exec("DELETE FROM t WHERE id > 10"));
+    expect(db.delta()!.pageCount).toBeLessThan(before / 10);
+    db.undo();
+    expect(db.pages.pageCount).toBe(before);
+    expect(texts(db, "SELECT count(*) FROM t")).toEqual(["2000"]);
+    expect(integrity(db)).toBe("ok");
+    db.transaction(() => db.exec("DELETE FROM t WHERE id > 10"));
+    const peer = new Database(engine, copyOf(filled(engine, 2000, { pragma: "PRAGMA auto_vacuum=FULL" }).pages));
+    peer.apply(written(db));
+    expect(peer.pages.pageCount).toBe(db.pages.pageCount);
+    expect(texts(peer, "SELECT count(*) FROM t")).toEqual(["10"]);
+    expect(integrity(peer)).toBe("ok");
+    db.close();
+    peer.close();
+  });
+
+  test("a failure in the middle leaves no transaction open and nothing changed", () => {
+    const db = filled(engine, 50);
+    const insert = db.prepare("INSERT INTO t (id, a) VALUES (?, ?)");
+    const boom = new Error("boom");
+    const failures: [string, () => void][] = [
+      [
+        "thrown by us",
+        () => {
+          throw boom;
+        },
+      ],
+      ["a constraint", () => insert.run([1, "again"])],
+      [
+        "no room",
+        () => {
+          for (;;) insert.run([null, "x".repeat(50_000)]);
+        },
+      ],
+    ];
+    db.exec("PRAGMA max_page_count=100");
+    for (const [, fail] of failures) {
+      const work = (): void => {
+        insert.run([1000, "half"]);
+        fail();
+      };
+      expect(() => db.transaction(work)).toThrow(/boom|UNIQUE|full/);
+      expect(db.delta()).toBeNull();
+      // BEGIN would fail inside a transaction.
+      expect(db.transaction(() => texts(db, "SELECT count(*) FROM t"))).toEqual(["50"]);
+    }
+    expect(integrity(db)).toBe("ok");
+    db.close();
+  });
+});
+
+describe("L4: pages of another writer", () => {
+  /** Two databases on the same pages, and a delta the first makes that leaves page 1 out, as a WAL writer's may. */
+  function pair(rows: number): { db: Database; peer: Database; without1: (sql: string) => PageDelta } {
+    const db = filled(engine, rows);
+    const peer = new Database(engine, copyOf(db.pages));
+    const without1 = (sql: string): PageDelta => {
+      db.transaction(() => db.exec(sql));
+      const delta = written(db);
+      db.settle();
+      (delta.pages as Map<number, Uint8Array>).delete(1);
+      return delta;
+    };
+    return { db, peer, without1 };
+  }
+
+  test("are seen by the very next read, though page 1 is as it was", () => {
+    const { peer, without1 } = pair(500);
+    const read = peer.prepare("SELECT a FROM t WHERE id = ?");
+    for (let i = 1; i <= 20; i++) {
+      // In the pager's cache before, each time.
+      expect(read.first([300], (row) => row.text(0))).not.toBe(`foreign ${i}`);
+      peer.apply(without1(`UPDATE t SET a = 'foreign ${i}' WHERE id IN (1, 300)`));
+      expect(read.first([300], (row) => row.text(0))).toBe(`foreign ${i}`);
+    }
+    expect(texts(peer, "SELECT a FROM t WHERE id = 1")).toEqual(["foreign 20"]);
+    expect(integrity(peer)).toBe("ok");
+  });
+
+  test("are seen by a write that comes first", () => {
+    const { peer, without1 } = pair(500);
+    texts(peer, "SELECT a FROM t");
+    peer.apply(without1("UPDATE t SET a = 'foreign' WHERE id = 300"));
+    peer.transaction(() => peer.exec("UPDATE t SET a = a || ', then ours' WHERE id = 300"));
+    expect(texts(peer, "SELECT a FROM t WHERE id = 300")).toEqual(["foreign, then ours"]);
+    peer.settle();
+    expect(integrity(peer)).toBe("ok");
+  });
+
+  test("are seen when they come in after an undo, before any read", () => {
+    const { peer, without1 } = pair(500);
+    peer.transaction(() => peer.exec("UPDATE t SET a = 'ours' WHERE id = 300"));
+    peer.undo();
+    peer.apply(without1("UPDATE t SET a = 'foreign' WHERE id = 300"));
+    expect(texts(peer, "SELECT a FROM t WHERE id = 300")).toEqual(["foreign"]);
+  });
+
+  test("a schema changed by others works with statements of before and of after", () => {
+    const { db, peer } = pair(5);
+    const read = peer.prepare("SELECT * FROM t WHERE id = 1");
+    db.transaction(() =>
+      db.exec("ALTER TABLE t ADD COLUMN b TEXT DEFAULT 'new'; CREATE INDEX i ON t (a); CREATE TABLE u (c)"),
+    );
+    peer.apply(written(db));
+    expect(read.first([], (row) => row.text(2))).toBe("new");
+    expect(texts(peer, "SELECT count(*) FROM u")).toEqual(["0"]);
+    expect(integrity(peer)).toBe("ok");
+  });
+
+  test("a whole image that takes the place of ours is seen at once", () => {
+    const [db, other] = [filled(engine, 5), filled(engine, 2000)];
+    const count = db.prepare("SELECT count(*) FROM t");
+    for (const from of [other, filled(engine, 1), other]) {
+      db.replace(copyOf(from.pages));
+      expect(count.first([], (row) => row.number(0))).toBe(from === other ? 2000 : 1);
+    }
+    expect(integrity(db)).toBe("ok");
+  });
+});
