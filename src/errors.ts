@@ -23,6 +23,7 @@ export type ErrorCode =
   | "hot-journal"
   | "storage-missing"
   | "storage-denied"
+  | "storage-unreadable"
   | "storage-replaced"
   | "unsupported"
   | "sql-failed"
@@ -132,6 +133,7 @@ export type RefusalCode =
   | "hot-journal"
   | "storage-missing"
   | "storage-denied"
+  | "storage-unreadable"
   | "storage-replaced"
   | "unsupported";
 

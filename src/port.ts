@@ -64,8 +64,11 @@ export interface SyncAdapter {
   readonly supports: Supports;
   /** Base and log put together. A place that is new gives `pageCount` 0. */
   load(): LoadedImage & { readonly position: Position };
-  /** What others committed after `since`, or null. What it returns is durable. Cheap when there is nothing. */
-  pull(since: Position): News | null;
+  /**
+   * What others committed after `since`, where the store stands with `pages`; or null. What it returns is durable.
+   * Cheap when there is nothing.
+   */
+  pull(since: Position, pages: Pages): News | null;
   /** Takes the write lease, waiting up to the adapter's `busyTimeoutMs`. Returns what gives it back. */
   lock(): () => void;
   /**
@@ -78,8 +81,8 @@ export interface SyncAdapter {
    * commit is durable already, so a failure is no failure of the commit: it is kept for the next try and never thrown.
    */
   checkpoint(pages: Pages): void;
-  /** Gives everything back. Called once, without the lease. */
-  close(): void;
+  /** Gives everything back. Called once, without the lease; `pages` is null when the store never got to work. */
+  close(pages: Pages | null): void;
 }
 
 /** The same, where flushing waits. */
@@ -89,9 +92,9 @@ export interface AsyncAdapter {
   readonly place: string;
   readonly supports: Supports;
   load(): Promise<LoadedImage & { readonly position: Position }>;
-  pull(since: Position): Promise<News | null>;
+  pull(since: Position, pages: Pages): Promise<News | null>;
   lock(): Promise<() => void>;
   append(delta: PageDelta, after: Position): Promise<Position>;
   checkpoint(pages: Pages): Promise<void>;
-  close(): Promise<void>;
+  close(pages: Pages | null): Promise<void>;
 }

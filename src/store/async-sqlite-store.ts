@@ -55,7 +55,7 @@ export class AsyncSqliteStore {
       return store;
     } catch (error) {
       session?.close();
-      await adapter.close();
+      await adapter.close(null);
       throw error;
     }
   }
@@ -139,7 +139,7 @@ export class AsyncSqliteStore {
   async #shutDown(): Promise<void> {
     await this.#draining;
     this.#session.close();
-    await this.#adapter.close();
+    await this.#adapter.close(this.#session.pages);
   }
 
   /** Checks the arguments now, in the caller's turn; the methods being async, what it throws rejects. */
@@ -174,7 +174,7 @@ export class AsyncSqliteStore {
 
   async #runReads(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return;
-    this.#session.take(await this.#adapter.pull(this.#session.position));
+    this.#session.take(await this.#adapter.pull(this.#session.position, this.#session.pages));
     for (const job of jobs) settle(job, this.#attempt(job));
   }
 
@@ -188,7 +188,7 @@ export class AsyncSqliteStore {
       return this.#runReads(group.filter(({ work }) => !work.writes));
     }
     try {
-      this.#session.take(await this.#adapter.pull(this.#session.position));
+      this.#session.take(await this.#adapter.pull(this.#session.position, this.#session.pages));
       if (!(await this.#runTogether(group))) await this.#runApart(group);
       if (this.#wrote) await this.#adapter.checkpoint(this.#session.pages);
     } finally {

@@ -40,7 +40,7 @@ export class SqliteStore {
       return store;
     } catch (error) {
       session?.close();
-      adapter.close();
+      adapter.close(null);
       throw error;
     }
   }
@@ -120,14 +120,14 @@ export class SqliteStore {
     if (this.#closed) return;
     this.#closed = true;
     this.#session.close();
-    this.#adapter.close();
+    this.#adapter.close(this.#session.pages);
   }
 
   #run<T>(work: Work<T>): T {
     if (this.#closed) throw new StoreClosed();
     if (work.writes) return this.#write(work);
     const session = this.#session;
-    session.take(this.#adapter.pull(session.position));
+    session.take(this.#adapter.pull(session.position, session.pages));
     return session.read(() => work.run(session));
   }
 
@@ -135,7 +135,7 @@ export class SqliteStore {
     const session = this.#session;
     const release = this.#adapter.lock();
     try {
-      session.take(this.#adapter.pull(session.position));
+      session.take(this.#adapter.pull(session.position, session.pages));
       const result = session.transaction(() => work.run(session));
       const delta = session.delta();
       if (delta === null) return result;

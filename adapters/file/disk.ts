@@ -1,0 +1,167 @@
+// The file system, as the file adapter uses it: a random-access file, a few calls on directories, and the one kind of
+// call that an asynchronous adapter must not block on. The only module here that imports node:fs besides the lease.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { StorageRefused, systemCode } from "../../src/errors.ts";
+
+/** What takes long: the asynchronous adapter awaits it, the synchronous one blocks. */
+export type Pause = { readonly kind: "sync"; readonly file: RandomAccessFile } | { readonly kind: "sleep"; readonly ms: number };
+
+/** Code written once for both adapters: it yields where it would block. */
+export type Program<T> = Generator<Pause, T, void>;
+
+/** Runs a program, blocking. */
+export function runBlocking<T>(program: Program<T>): T {
+  let step = program.next();
+  while (step.done !== true) {
+    try {
+      if (step.value.kind === "sync") step.value.file.sync();
+      else Atomics.wait(sleeper, 0, 0, step.value.ms);
+    } catch (error) {
+      step = program.throw(error);
+      continue;
+    }
+    step = program.next();
+  }
+  return step.value;
+}
+
+/** Runs a program, awaiting. */
+export async function runAwaiting<T>(program: Program<T>): Promise<T> {
+  let step = program.next();
+  while (step.done !== true) {
+    try {
+      const pause = step.value;
+      if (pause.kind === "sync") await pause.file.syncAwaiting();
+      else await new Promise((resolve) => setTimeout(resolve, pause.ms));
+    } catch (error) {
+      step = program.throw(error);
+      continue;
+    }
+    step = program.next();
+  }
+  return step.value;
+}
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
+/** A file to read and write anywhere. What it throws are the system's own errors. */
+export interface RandomAccessFile {
+  /** Fills `target` from `at`; returns how many bytes were there. */
+  read(target: Uint8Array, at: number): number;
+  /** Writes all of `bytes` at `at`, or throws. */
+  write(bytes: Uint8Array, at: number): void;
+  /** Makes what was written durable. */
+  sync(): void;
+  syncAwaiting(): Promise<void>;
+  size(): number;
+  truncate(bytes: number): void;
+  /** Device and inode: whether a path still means this file. */
+  identity(): string;
+  close(): void;
+}
+
+/** Opens a file that exists. */
+export function openFile(file: string): RandomAccessFile {
+  return wrap(fs.openSync(file, "r+"));
+}
+
+/** Creates a file with exactly this mode, whatever the umask; fails when there is one. */
+export function createFile(file: string, mode: number): RandomAccessFile {
+  const fd = fs.openSync(file, "wx+", mode);
+  if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.chmodSync(file, mode);
+  return wrap(fd);
+}
+
+function wrap(fd: number): RandomAccessFile {
+  return {
+    read(target, at) {
+      let done = 0;
+      while (done < target.length) {
+        const count = fs.readSync(fd, target, done, target.length - done, at + done);
+        if (count === 0) break;
+        done += count;
+      }
+      return done;
+    },
+    write(bytes, at) {
+      let done = 0;
+      // The system may take a part only: of a full disk the next call tells.
+      while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + done);
+    },
+    sync: () => fs.fdatasyncSync(fd),
+    syncAwaiting: () =>
+      new Promise((resolve, reject) => {
+        fs.fdatasync(fd, (error) => (error === null || error === undefined ? resolve() : reject(error)));
+      }),
+    size: () => fs.fstatSync(fd).size,
+    truncate: (bytes) => fs.ftruncateSync(fd, bytes),
+    identity: () => identityOf(fs.fstatSync(fd, { bigint: true })),
+    close: () => fs.closeSync(fd),
+  };
+}
+
+const identityOf = ({ dev, ino }: fs.BigIntStats): string => `${dev}:${ino}`;
+
+/** Which file a path means now, or null when there is none. */
+export function identityAt(file: string): string | null {
+  const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : identityOf(found);
+}
+
+/** Bytes from `at`, fewer at the end of the file, in memory of their own. */
+export function readPart(file: RandomAccessFile, at: number, bytes: number): Uint8Array {
+  const target = new Uint8Array(bytes);
+  return target.subarray(0, file.read(target, at));
+}
+
+/** Makes a directory's entries durable, where the system can. */
+export function syncDirectoryOf(file: string): void {
+  let fd: number;
+  try {
+    fd = fs.openSync(path.dirname(file), "r");
+  } catch (error) {
+    if (isUnsupported(error)) return;
+    throw error;
+  }
+  try {
+    fs.fsyncSync(fd);
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Windows and some file systems have no way to sync a directory; they say so with one of these. */
+function isUnsupported(error: unknown): boolean {
+  return ["EISDIR", "EPERM", "EACCES", "EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? "");
+}
+
+/** The file a path means after all links, so that the log lies beside the database itself, as SQLite puts it. */
+export function resolvePlace(place: string): string {
+  let resolved = path.resolve(place);
+  for (let links = 0; ; links++) {
+    const found = fs.lstatSync(resolved, { throwIfNoEntry: false });
+    if (found === undefined || !found.isSymbolicLink()) return resolved;
+    if (links > 40) throw new StorageRefused("storage-denied", place, "too many symbolic links");
+    resolved = path.resolve(path.dirname(resolved), fs.readlinkSync(resolved));
+  }
+}
+
+/** What a path is: null when nothing is there. */
+export function inspect(file: string): { readonly isFile: boolean; readonly mode: number; readonly size: number } | null {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? null : { isFile: found.isFile(), mode: found.mode & 0o777, size: found.size };
+}
+
+/** Gives a finished file its name; fails when the name is taken. */
+export function publish(temporary: string, file: string): void {
+  fs.linkSync(temporary, file);
+  fs.unlinkSync(temporary);
+  syncDirectoryOf(file);
+}
+
+export function remove(file: string): void {
+  fs.rmSync(file, { force: true });
+}
