@@ -229,12 +229,13 @@ describe("L4: pages of another writer", () => {
     expect(integrity(peer)).toBe("ok");
   });
 
-  test("a whole image that takes the place of ours is seen at once", () => {
-    const [db, other] = [filled(engine, 5), filled(engine, 2000)];
+  test("a whole image that takes the place of ours is seen at once, though its header is the same", () => {
+    const db = filled(engine, 5);
     const count = db.prepare("SELECT count(*) FROM t");
-    for (const from of [other, filled(engine, 1), other]) {
-      db.replace(copyOf(from.pages));
-      expect(count.first([], (row) => row.number(0))).toBe(from === other ? 2000 : 1);
+    for (const rows of [3, 2000, 4, 1]) {
+      // As many transactions and, for a few rows, as many pages: nothing in page 1 tells them apart.
+      db.replace(copyOf(filled(engine, rows).pages));
+      expect(count.first([], (row) => row.number(0))).toBe(rows);
     }
     expect(integrity(db)).toBe("ok");
   });
