@@ -18,8 +18,9 @@ function privateSqlJs(): Plugin {
       if (tail === undefined || rest.length > 0 || !head!.includes("var initSqlJsPromise = undefined;")) {
         throw new Error("sql.js moved its text: look at sql-wasm-browser.js and mend the cut in vite.config.ts");
       }
-      // A load that failed must not be remembered: every call makes a fresh instance.
-      return `${head}\nexport default (config) => { initSqlJsPromise = undefined; return initSqlJs(config); };\n`;
+      // A load that failed must not be remembered: every call makes a fresh instance. The glue sets `module`, which a
+      // script may and a module may not.
+      return `let module;\n${head}\nexport default (config) => { initSqlJsPromise = undefined; return initSqlJs(config); };\n`;
     },
     "\0virtual:sql.js/wasm": () => {
       const wasm = readFileSync(resolve("sql.js/dist/sql-wasm-browser.wasm"));
