@@ -36,7 +36,7 @@ export interface SqlJs {
 /** Options for loading the engine. */
 export interface EngineOptions {
   /** The bytes of sql.js's wasm file, for places where `import()` is forbidden. Default: the copy built in. */
-  readonly wasm?: BufferSource;
+  readonly wasm?: ArrayBuffer | Uint8Array;
 }
 
 /** A running sql.js, its memory, and our VFS inside it. One serves all stores of the process. */
@@ -85,7 +85,9 @@ export async function startEngine({ wasm }: EngineOptions = {}): Promise<Engine>
   try {
     const [{ default: initSqlJs }, module] = await Promise.all([
       import("virtual:sql.js/glue"),
-      wasm === undefined ? builtInWasm().then((bytes) => WebAssembly.compile(bytes)) : WebAssembly.compile(wasm),
+      (wasm === undefined ? builtInWasm() : Promise.resolve(wasm)).then((bytes) =>
+        WebAssembly.compile(bytes as BufferSource),
+      ),
     ]);
     return await new Promise<Engine>((resolve, reject) => {
       let instance: WebAssembly.Instance;
@@ -106,7 +108,9 @@ export async function startEngine({ wasm }: EngineOptions = {}): Promise<Engine>
     });
   } catch (cause) {
     if (cause instanceof EngineFailed) throw cause;
-    throw new EngineFailed("WebAssembly could not be compiled (a page needs 'wasm-unsafe-eval' in its policy)", { cause });
+    throw new EngineFailed("WebAssembly could not be compiled (a page needs 'wasm-unsafe-eval' in its policy)", {
+      cause,
+    });
   }
 }
 

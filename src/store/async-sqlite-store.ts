@@ -8,8 +8,9 @@ import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { asyncAdapterFor, MEMORY, type PlaceOptions } from "./locations.ts";
 import { createSchema, operations, type Work } from "./operations.ts";
+import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
-import { Session, type StoreOptions } from "./session.ts";
+import { Session } from "./session.ts";
 
 /** An operation that waits for its turn. */
 interface Job {

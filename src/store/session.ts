@@ -1,17 +1,12 @@
 // What both shells do with an open database, apart from waiting: the core over it, its place in the adapter's log,
 // taking in what others wrote, and turning SQLite's complaints into errors about the place.
 import { Database } from "../engine/database.ts";
-import { type EngineOptions, loadEngine } from "../engine/engine.ts";
+import { loadEngine } from "../engine/engine.ts";
 import { ImageCorrupt, SqlFailed, StorageRefused } from "../errors.ts";
 import type { LoadedImage, News, PageDelta, Pages, Position } from "../port.ts";
 import { Core } from "./core.ts";
+import type { StoreOptions } from "./options.ts";
 import { checkSchema, createMissing, isComplete } from "./schema.ts";
-
-/** What a store can be told, whatever it is stored in. */
-export interface StoreOptions extends EngineOptions {
-  /** Trace steps kept for each Execution. Default 200; null, 0 and less keep all. */
-  readonly traceMax?: number | null;
-}
 
 const DEFAULT_TRACE_MAX = 200;
 const DEFAULT_PAGE_SIZE = 4096;

@@ -7,8 +7,9 @@ import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { MEMORY, type PlaceOptions, syncAdapterFor } from "./locations.ts";
 import { createSchema, operations, type Work } from "./operations.ts";
+import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
-import { Session, type StoreOptions } from "./session.ts";
+import { Session } from "./session.ts";
 
 /** A store of Executions whose commits are durable when they return. */
 export class SqliteStore {
