@@ -12,7 +12,9 @@ import {
   type Execution,
   type ExecutionInput,
   ExecutionStruct,
+  fits,
   isId,
+  type RecordStruct,
   SpawnStruct,
   type Emit,
   type Spawn,
@@ -20,8 +22,6 @@ import {
 } from "./structs.ts";
 
 type Path = readonly (string | number)[];
-// biome-ignore: superstruct's own generics
-type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
 
 /** An Execution with every key: a fresh id and the defaults where nothing is given. Throws `RecordInvalid`. */
 export function newExecution(fields: ExecutionInput): Execution {
@@ -62,7 +62,7 @@ export function decodeExecution(id: string, text: string): Execution {
 
 /** A fresh Event from an outbox row. Throws `RecordInvalid`. */
 export function decodeEvent(record: string, text: string): Event {
-  return validated(record, complete(record, parseRecord(record, text), EventStruct), EventStruct);
+  return shaped(record, parseRecord(record, text), EventStruct);
 }
 
 /** An object from stored text in which Python may have written NaN. Throws `RecordInvalid`. */
@@ -73,7 +73,7 @@ export function decodeObject(record: string, text: string): JsonObject {
 /** An outbox row's text. */
 export function encodeEmit(emit: Emit, path: Path): { readonly target: string | null; readonly event: string } {
   const outer = complete("commit", emit, EmitStruct, path);
-  outer["event"] = complete("commit", outer["event"], EventStruct, [...path, "event"]);
+  outer["event"] = shaped("commit", outer["event"], EventStruct, [...path, "event"]);
   const full = checked("commit", outer, EmitStruct, path);
   return { target: full.target_id, event: JSON.stringify(full.event) };
 }
@@ -131,13 +131,12 @@ function completeExecution(exe: unknown, record = "Execution"): Record<string, u
   const full = complete(record, exe, ExecutionStruct);
   const { deferred, children } = full;
   if (Array.isArray(deferred)) {
-    full["deferred"] = deferred.map((event, i) => complete(record, event, EventStruct, ["deferred", i]));
+    full["deferred"] = deferred.map((event, i) => shaped(record, event, EventStruct, ["deferred", i]));
   }
   if (isPlainObject(children)) {
     const all: Record<string, unknown> = {};
     for (const id of Object.keys(children)) {
-      const path = ["children", id];
-      put(all, id, validated(record, complete(record, children[id], ChildStruct, path), ChildStruct, path));
+      put(all, id, shaped(record, children[id], ChildStruct, ["children", id]));
     }
     full["children"] = all;
   }
@@ -174,24 +173,22 @@ function put(full: Record<string, unknown>, key: string, value: unknown): void {
 }
 
 /** The record, shaped as its struct says and all of it JSON. */
-function checked<T>(record: string, full: unknown, struct: RecordStruct<T>, path: Path = []): T {
+function checked<T>(record: string, full: Record<string, unknown>, struct: RecordStruct<T>, path: Path = []): T {
   const value = validated(record, full, struct, path);
   checkJson(record, value, path);
   return value;
 }
 
-function validated<T>(record: string, full: unknown, struct: RecordStruct<T>, path: Path = []): T {
-  const [error, value] = validate(full, struct);
-  if (error !== undefined) {
-    // superstruct's own message holds the value, which is the user's.
-    throw new RecordInvalid(record, [...path, ...(error.path as (string | number)[])], `expected ${expectation(error)}`);
-  }
-  return value;
+/** A completed copy, shaped as its struct says. */
+function shaped<T>(record: string, value: unknown, struct: RecordStruct<T>, path: Path = []): T {
+  return validated(record, complete(record, value, struct, path), struct, path);
 }
 
-function expectation({ type, refinement }: StructError): string {
-  if (refinement === "id") return "text without U+0000 and lone surrogates";
-  return type === "enums" ? "one of the values the contract lists" : type;
+function validated<T>(record: string, full: Record<string, unknown>, struct: RecordStruct<T>, path: Path = []): T {
+  if (fits(full, struct)) return full as T;
+  const [error] = validate(full, struct);
+  // superstruct's own message holds the value, which is the user's; the name of what was expected does not.
+  throw new RecordInvalid(record, [...path, ...(error?.path as (string | number)[])], `expected ${error?.type}`);
 }
 
 function checkJson(record: string, value: unknown, path: Path): asserts value is Json {

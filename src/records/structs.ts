@@ -1,90 +1,121 @@
 // Every record, once: superstruct structs, and types inferred from them. Keys keep their stored names and stand in their
 // stored order. What the user's JSON may hold is json.ts's business; how records become text is codec.ts's.
-import { array, boolean, defaulted, define, enums, type Infer, integer, nullable, refine, string, type } from "superstruct";
+import { defaulted, define, type Infer, type Struct, type } from "superstruct";
 import { isPlainObject, type JsonObject } from "./json.ts";
 
 /** A statechart run's state of life. */
 export const STATUSES = ["PENDING", "RUNNING", "DONE", "CANCELLED", "SUSPENDED", "CANCELLING", "FAILED"] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** Text that SQLite and every reader of it keep whole: no lone surrogate, and no U+0000, which ends a C string. */
-export const Id = refine(string(), "id", isId);
+type Guard<T> = (value: unknown) => value is T;
 
-/** Whether `value` can be an id or a path. */
+/** Text that SQLite and every reader of it keep whole: no lone surrogate, and no U+0000, which ends a C string. */
 export function isId(value: unknown): value is string {
-  return typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+  return typeof value === "string" && !value.includes("\0") && value.isWellFormed();
 }
 
-/** The user's own object: never renamed, never reordered. json.ts looks inside. */
-const UserObject = define<JsonObject>("object", isPlainObject);
+const isText: Guard<string> = (value) => typeof value === "string";
+const isBoolean: Guard<boolean> = (value) => typeof value === "boolean";
+const isInteger = Number.isSafeInteger as Guard<number>;
+const isUserObject = isPlainObject as Guard<JsonObject>;
+const isStatus = ((value) => STATUSES.includes(value as Status)) as Guard<Status>;
+const isPriority = ((value) => isInteger(value) && value >= 0 && value <= 4) as Guard<number>;
+const orNull =
+  <T>(is: Guard<T>): Guard<T | null> =>
+  (value): value is T | null =>
+    value === null || is(value);
+const dictionaryOf =
+  <T>(is: Guard<T>): Guard<Record<string, T>> =>
+  (value): value is Record<string, T> =>
+    isPlainObject(value) && Object.keys(value).every((key) => isId(key) && is(value[key]));
 
-const Dictionary = <T>(name: string, isValue: (value: unknown) => value is T) =>
-  define<Record<string, T>>(name, (value) => isPlainObject(value) && Object.values(value).every(isValue));
+/** The guards behind the fields: asking them first saves most of what superstruct costs in every commit. */
+const guards = new WeakMap<object, Guard<unknown>>();
 
-const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
-const nothing = null;
+function field<T>(name: string, is: Guard<T>, fallback?: () => T): Struct<T, null> {
+  const plain = define<T>(name, is);
+  const struct = fallback === undefined ? plain : defaulted(plain, fallback);
+  guards.set(struct, is);
+  return struct;
+}
+
+const ID = "text without U+0000 and lone surrogates";
+const id = (fallback?: () => string): Struct<string, null> => field(ID, isId, fallback);
+const optionalId = (): Struct<string | null, null> => field(`${ID}, or null`, orNull(isId), () => null);
+const optionalText = (): Struct<string | null, null> => field("text or null", orNull(isText), () => null);
+const integer = (): Struct<number, null> => field("an integer", isInteger, () => 0);
+const flag = (): Struct<boolean, null> => field("true or false", isBoolean, () => false);
+/** The user's own: never renamed, never reordered. json.ts looks inside. */
+const userObject = (): Struct<JsonObject, null> => field("an object", isUserObject, () => ({}));
+
+/** A record's struct, whose fields are known by name. */
+export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
+
+/** Whether every field is as its struct wants it. When not, superstruct itself can tell where and why. */
+export function fits<T>(value: Record<string, unknown>, { schema }: RecordStruct<T>): boolean {
+  for (const key in schema) if (guards.get(schema[key]!)?.(value[key]) !== true) return false;
+  return true;
+}
+
 /** 32 hexadecimal digits, as the original writes ids. */
 export const newId = (): string => crypto.randomUUID().replaceAll("-", "");
 
 /** Something that happened, addressed to an Execution. */
 export const EventStruct = type({
-  id: defaulted(Id, newId),
-  kind: Id,
+  id: id(newId),
+  kind: id(),
   /** ISO 8601. */
-  created_time: defaulted(nullable(string()), nothing),
+  created_time: optionalText(),
   /** ISO 8601. */
-  received_time: defaulted(nullable(string()), nothing),
-  data: defaulted(UserObject, () => ({})),
+  received_time: optionalText(),
+  data: userObject(),
 });
 export type Event = Infer<typeof EventStruct>;
 
 /** What an Execution remembers of one it invoked. */
 export const ChildStruct = type({
-  root_path: Id,
-  finished: defaulted(boolean(), false),
-  outcome: defaulted(nullable(string()), nothing),
-  result: defaulted(UserObject, () => ({})),
-  submachine: defaulted(boolean(), false),
-  key: defaulted(string(), ""),
+  root_path: id(),
+  finished: flag(),
+  outcome: optionalText(),
+  result: userObject(),
+  submachine: flag(),
+  key: field("text", isText, () => ""),
 });
 export type Child = Infer<typeof ChildStruct>;
 
+const isEvent = ((value) => isPlainObject(value) && fits(value, EventStruct)) as Guard<Event>;
+const isChild = ((value) => isPlainObject(value) && fits(value, ChildStruct)) as Guard<Child>;
+const isEvents = ((value) => Array.isArray(value) && value.every(isEvent)) as Guard<Event[]>;
+
 /** One run of a statechart. `version` is the store's: leave it alone. */
 export const ExecutionStruct = type({
-  id: defaulted(Id, newId),
-  definition_id: Id,
-  definition_fqn: defaulted(nullable(string()), nothing),
-  root_path: defaulted(Id, ""),
-  status: defaulted(enums(STATUSES), "PENDING"),
-  outcome: defaulted(nullable(string()), nothing),
-  error: defaulted(nullable(string()), nothing),
-  active_path: defaulted(nullable(Id), nothing),
-  history: defaulted(UserObject, () => ({})),
-  context: defaulted(UserObject, () => ({})),
-  processed_events: defaulted(integer(), 0),
-  version: defaulted(integer(), 0),
-  priority: defaulted(enums([0, 1, 2, 3, 4]), 0),
-  parent_id: defaulted(nullable(Id), nothing),
-  child_id: defaulted(nullable(Id), nothing),
-  deferred: defaulted(array(EventStruct), () => []),
-  children: defaulted(
-    define<Record<string, Child>>("object", (value) => isPlainObject(value) && Object.keys(value).every(isId)),
-    () => ({}),
-  ),
-  invoke_seq: defaulted(Dictionary("object of integers", isSafeInteger), () => ({})),
+  id: id(newId),
+  definition_id: id(),
+  definition_fqn: optionalText(),
+  root_path: id(() => ""),
+  status: field("one of the statuses", isStatus, () => "PENDING"),
+  outcome: optionalText(),
+  error: optionalText(),
+  active_path: optionalId(),
+  history: userObject(),
+  context: userObject(),
+  processed_events: integer(),
+  version: integer(),
+  priority: field("an integer from 0 to 4", isPriority, () => 0),
+  parent_id: optionalId(),
+  child_id: optionalId(),
+  deferred: field("an array of events", isEvents, () => []),
+  children: field("an object of children", dictionaryOf(isChild), () => ({})),
+  invoke_seq: field("an object of integers", dictionaryOf(isInteger), () => ({})),
 });
 export type Execution = Infer<typeof ExecutionStruct>;
 
 /** An event to be delivered; `target_id` null means to whoever listens. */
-export const EmitStruct = type({ target_id: defaulted(nullable(Id), nothing), event: EventStruct });
+export const EmitStruct = type({ target_id: optionalId(), event: field("an event", isEvent) });
 export type Emit = { target_id?: string | null; event: EventInput };
 
 /** A child to be started. */
-export const SpawnStruct = type({
-  child_id: Id,
-  root_path: defaulted(Id, ""),
-  context: defaulted(UserObject, () => ({})),
-});
+export const SpawnStruct = type({ child_id: id(), root_path: id(() => ""), context: userObject() });
 export type Spawn = { child_id: string; root_path?: string; context?: JsonObject };
 
 /** Sets a timer, replacing the one at the same path, or takes it away. `fire_at` is seconds since the epoch. */

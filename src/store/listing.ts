@@ -53,7 +53,7 @@ export function planListing(options: ListOptions = {}): Listing | null {
     };
     if (status !== null) and(`${STATUS} = ?`, status);
     if (definitionId !== null) and("definition_id = ?", definitionId);
-    if (rootsOnly) and(`(${IS_ROOT}) = 1`);
+    if (rootsOnly) and(IS_ROOT);
     if (after !== null) and("id > ?", after);
     return { sql: `${SUMMARY} WHERE ${where.join(" AND ")}`, values };
   };
