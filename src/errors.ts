@@ -174,8 +174,10 @@ export class EngineFailed extends PerdureError {
 
 /** The code of a system error ("ENOSPC"), or null. */
 export function systemCode(error: unknown): string | null {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
-  return typeof code === "string" ? code : null;
+  if (typeof error !== "object" || error === null) return null;
+  // Deno's word for a permission that it was not started with; its error has no code.
+  if ("name" in error && error.name === "NotCapable") return "EACCES";
+  return "code" in error && typeof error.code === "string" ? error.code : null;
 }
 
 /** `["context", "a", 0]` → `context.a[0]`. Keys are part of the path, values never are. */

@@ -85,7 +85,7 @@ export class Lease {
     this.#held = false;
     heldHere.delete(this.#owner.token);
     // What is not ours any more is not ours to delete.
-    if (this.isStillOurs()) fs.rmSync(this.#lockFile, { force: true });
+    if (this.isStillOurs()) fs.unlinkSync(this.#lockFile);
   }
 
   /** Whether another living store has the place open. Needs the lease. Clears away what dead ones left. */

@@ -83,8 +83,8 @@ export class FileStorage {
   }
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
-    // Fenced by what is in storage, not only by the lease (L4).
-    if (after !== this.#known || !this.#lease!.isStillOurs() || !this.#isCurrent()) throw new Fenced(this.place);
+    // Fenced by what is in storage, not only by the lease (L4): the process may have been frozen since the pull.
+    if (after !== this.#known || !this.#lease!.isStillOurs() || this.#isOvertaken()) throw new Fenced(this.place);
     try {
       if (this.#base === null) yield* this.#createBase(delta);
       else if (this.#log === null) yield* this.#createLog(delta);
@@ -175,6 +175,12 @@ export class FileStorage {
       if (this.#base === null) return identityAt(this.#path) === null;
       return this.#log === null ? !LogFile.isAt(`${this.#path}-wal`) : this.#log.isCurrent();
     });
+  }
+
+  /** Whether somebody wrote since we looked. That the log is still in its place is asked after the write. */
+  #isOvertaken(): boolean {
+    if (this.#base === null || this.#log === null) return !this.#isCurrent();
+    return !this.#log.isSameLog() || this.#log.hasMore();
   }
 
   #refuseReplacedBase(): void {

@@ -20,7 +20,7 @@ export async function run({ databases, folder, quick, print }) {
       path: `${folder}/commits-${name}-${rows}.db`,
       rows,
     }));
-    const pace = quick ? { rounds: 5, blockMs: 40, warmUpMs: 150 } : { rounds: 21, blockMs: 80, warmUpMs: 600 };
+    const pace = quick ? { rounds: 5, blockMs: 40, warmUpMs: 150 } : { rounds: 21, blockMs: 80, warmUpMs: 1200 };
     const found = await contest(entrants, pace, () => "native-full");
     results[rows] = found;
     print(`\nCommits at ${rows.toLocaleString("en")} executions (ms; ratio: commits/s to better-sqlite3 FULL)`);

@@ -19,7 +19,7 @@ export async function run({ databases, folder, quick, print }) {
       entrants.push({ key: `${name} ${rows}`, name, source, path: `${folder}/growth-${name}-${rows}.db`, rows });
     }
   }
-  const pace = quick ? { rounds: 8, blockMs: 50, warmUpMs: 200 } : { rounds: 31, blockMs: 100, warmUpMs: 600 };
+  const pace = quick ? { rounds: 8, blockMs: 50, warmUpMs: 200 } : { rounds: 31, blockMs: 100, warmUpMs: 1200 };
   const found = await contest(entrants, pace, (key) => `${key.split(" ")[0]} ${SMALL}`);
   const results = Object.fromEntries(
     Object.entries(found).map(([key, one]) => [
