@@ -1,6 +1,8 @@
 // Every operation, once: synchronous, on one Database, inside a transaction the shell opened. Takes checked arguments
 // (prepared.ts, listing.ts) and knows nothing of leases, flushes or promises.
-import type { Database, Row, Statement, Value } from "../engine/database.ts";
+import type { Database } from "../engine/database.ts";
+import type { Row, Value } from "../engine/row.ts";
+import type { Statement } from "../engine/statement.ts";
 import { StoreConflict } from "../errors.ts";
 import { decodeEvent, decodeExecution, decodeObject } from "../records/codec.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";

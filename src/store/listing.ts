@@ -1,7 +1,7 @@
 // Listings: filters to SQL, cursors to places. Every filter is answered from an index in the order of ids, so a page
 // costs the same wherever it is.
 import { RecordInvalid } from "../errors.ts";
-import type { Row, Value } from "../engine/database.ts";
+import type { Row, Value } from "../engine/row.ts";
 import { checkId } from "../records/codec.ts";
 import type { ExecutionSummary, Status } from "../records/structs.ts";
 import { IS_ROOT, STATUS, SUMMARY } from "../sql.ts";
@@ -86,7 +86,8 @@ export function readSummary(row: Row): ExecutionSummary {
 }
 
 export function checkLimit(limit: number): number {
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new RecordInvalid("limit", [], "expected an integer of at least 1");
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new RecordInvalid("limit", [], "expected an integer of at least 1");
   return limit;
 }
 

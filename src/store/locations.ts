@@ -32,7 +32,11 @@ export function providePlatform(found: Platform): void {
 export function syncAdapterFor(place: string, options: PlaceOptions): SyncAdapter {
   if (place === MEMORY && platform !== null) return inMemory(platform, options);
   if (platform === null || platform.openSync === null) {
-    throw new StorageRefused("unsupported", place, "nothing here flushes synchronously; use AsyncSqliteStore or an adapter");
+    throw new StorageRefused(
+      "unsupported",
+      place,
+      "nothing here flushes synchronously; use AsyncSqliteStore or an adapter",
+    );
   }
   return platform.openSync(place, options);
 }
@@ -46,6 +50,7 @@ export function asyncAdapterFor(place: string, options: PlaceOptions): AsyncAdap
 }
 
 function inMemory(found: Platform, { mustExist = false }: PlaceOptions): SyncAdapter {
-  if (mustExist) throw new StorageRefused("storage-missing", MEMORY, "nothing is there: memory starts fresh every time");
+  if (mustExist)
+    throw new StorageRefused("storage-missing", MEMORY, "nothing is there: memory starts fresh every time");
   return found.memory();
 }

@@ -17,7 +17,11 @@ export interface Work<T> {
   done(): void;
 }
 
-const reading = <T>(run: (core: Core) => T): Work<T> => ({ writes: false, run: ({ core }) => run(core), done: () => {} });
+const reading = <T>(run: (core: Core) => T): Work<T> => ({
+  writes: false,
+  run: ({ core }) => run(core),
+  done: () => {},
+});
 const writing = (run: (core: Core) => void, done: () => void = () => {}): Work<void> => ({
   writes: true,
   run: ({ core }) => run(core),

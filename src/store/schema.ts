@@ -8,14 +8,22 @@ import { COLUMNS, INDEXES, SCHEMA } from "../sql.ts";
 export function checkSchema(db: Database, place: string): void {
   const version = readOne(db, "SELECT user_version FROM pragma_user_version");
   if (version !== 0) {
-    throw new StorageRefused("newer-format", place, `user_version is ${version}, and 0 is the only one known; use a newer perdure`);
+    throw new StorageRefused(
+      "newer-format",
+      place,
+      `user_version is ${version}, and 0 is the only one known; use a newer perdure`,
+    );
   }
   for (const [table, columns] of Object.entries(COLUMNS)) {
     const statement = db.prepare("SELECT name FROM pragma_table_info(?)");
     const found = statement.all([table], (row) => row.text(0, true));
     db.discard(statement);
     if (found.length > 0 && found.join() !== columns.join()) {
-      throw new StorageRefused("schema-mismatch", place, `table ${table} has other columns; it belongs to another program`);
+      throw new StorageRefused(
+        "schema-mismatch",
+        place,
+        `table ${table} has other columns; it belongs to another program`,
+      );
     }
   }
 }
