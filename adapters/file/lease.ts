@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { StoreBusy, StorageRefused, systemCode } from "../../src/errors.ts";
 import { identityAt, type Program } from "./disk.ts";
+import { keepLocked } from "./flock.ts";
 import { describe, isDead, type Owner, parseOwner, thisProcess } from "./owner.ts";
 
 /** Tokens of the leases held on this thread: waiting for one of them while blocking would be forever. */
@@ -22,6 +23,7 @@ export class Lease {
   #identity: string;
   readonly #busyTimeoutMs: number;
   readonly #blocking: boolean;
+  #unlock: () => void = () => {};
   #held = false;
   /** Whether the lease held now was taken from a dead process, which may have left a write behind that is not durable. */
   #inherited = false;
@@ -84,8 +86,12 @@ export class Lease {
     if (!this.#held) return;
     this.#held = false;
     heldHere.delete(this.#owner.token);
-    // What is not ours any more is not ours to delete.
-    if (this.isStillOurs()) fs.unlinkSync(this.#lockFile);
+    try {
+      // What is not ours any more is not ours to delete.
+      if (this.isStillOurs()) fs.unlinkSync(this.#lockFile);
+    } catch {
+      // The commit is durable all the same. The lock that stays is ours, and ours to take again.
+    }
   }
 
   /** Whether another living store has the place open. Needs the lease. Clears away what dead ones left. */
@@ -96,7 +102,7 @@ export class Lease {
       const file = path.join(path.dirname(this.#lockFile), name);
       if (!name.startsWith(prefix) || file === this.#ownerFile) continue;
       const owner = readOwner(file);
-      if (owner !== null && !isDead(owner)) company = true;
+      if (owner !== null && !isDead(owner, file)) company = true;
       else fs.rmSync(file, { force: true });
     }
     return company;
@@ -104,6 +110,7 @@ export class Lease {
 
   close(): void {
     this.release();
+    this.#unlock();
     fs.rmSync(this.#ownerFile, { force: true });
   }
 
@@ -121,7 +128,7 @@ export class Lease {
       const holder = readOwner(lockFile);
       if (holder === null) continue;
       if (holder.token === this.#owner.token) return null;
-      if (!isDead(holder)) return holder;
+      if (!isDead(holder, lockFile)) return holder;
       // Only who holds the lock named after the dead one may remove what it left; and that lock is taken like any other,
       // so one who dies in here is followed the same way. Looking again under it makes removing safe: a dead process
       // cannot come back, and nobody else is allowed to touch its lock.
@@ -140,6 +147,7 @@ export class Lease {
   #writeOwnerFile(): string {
     try {
       fs.writeFileSync(this.#ownerFile, JSON.stringify(this.#owner), { flag: "wx", mode: 0o600 });
+      this.#unlock = keepLocked(this.#ownerFile);
     } catch (error) {
       throw this.#cannotLock(error);
     }

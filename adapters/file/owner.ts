@@ -3,6 +3,7 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import { systemCode } from "../../src/errors.ts";
+import { canLock, isKeptLocked } from "./flock.ts";
 
 export interface Owner {
   /** Different for every store that was ever opened. */
@@ -14,6 +15,8 @@ export interface Owner {
   readonly pidNamespace: string;
   /** When the process started, in the kernel's ticks: a pid may be used again. "" where unknown. */
   readonly started: string;
+  /** Whether its owner file is locked by the kernel while it lives. */
+  readonly locked: boolean;
 }
 
 /** The owner that a store opened now would be. */
@@ -25,13 +28,18 @@ export function thisProcess(): Owner {
     boot: attempt(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
     pidNamespace: attempt(() => fs.readlinkSync("/proc/self/ns/pid")),
     started: startOf("self")?.started ?? "",
+    locked: canLock,
   };
 }
 
-/** Whether the owner is certainly gone. */
-export function isDead(owner: Owner): boolean {
+/** Whether the owner that `file` names is certainly gone. */
+export function isDead(owner: Owner, file: string): boolean {
   // Empty: the power went before the name was on the disk, so whoever wrote it is gone too.
   if (owner.token === "") return true;
+  if (owner.locked) {
+    const isLocked = isKeptLocked(file);
+    if (isLocked !== null) return !isLocked;
+  }
   const here = thisMachine();
   if (owner.boot !== "" && here.boot !== "" && owner.boot !== here.boot) return owner.host === here.host;
   if (owner.boot !== here.boot || owner.pidNamespace !== here.pidNamespace || owner.host !== here.host) return false;
@@ -52,7 +60,7 @@ export function describe({ host, pid }: Owner): string {
 
 /** The owner that a lock file names; one with an empty token when the file names nobody. */
 export function parseOwner(text: string): Owner {
-  const nobody: Owner = { token: "", pid: 0, host: "", boot: "", pidNamespace: "", started: "" };
+  const nobody: Owner = { token: "", pid: 0, host: "", boot: "", pidNamespace: "", started: "", locked: false };
   try {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === "object" && parsed !== null ? { ...nobody, ...parsed } : nobody;

@@ -5,6 +5,7 @@ import type { PageDelta, Position } from "../../src/port.ts";
 export const WAL_HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
 const FORMAT_VERSION = 3007000;
+const LARGEST_READ_BYTES = 1024 * 1024;
 /** The last bit says in which byte order checksums were taken; SQLite takes them in the machine's own. */
 const MAGIC = 0x377f0682;
 const HOST_IS_BIG_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 0;
@@ -146,7 +147,9 @@ export interface Scanned {
 export function scan(position: LogPosition, read: (at: number, bytes: number) => Uint8Array): Scanned {
   const { pageSize, swapped } = position;
   const stride = frameBytes(pageSize);
-  const framesAtATime = Math.max(1, Math.floor((1024 * 1024) / stride));
+  // Little at first: most often one transaction is new, and the space reserved behind it is not worth reading.
+  let framesAtATime = 16;
+  const mostFrames = Math.max(framesAtATime, Math.floor(LARGEST_READ_BYTES / stride));
   const pages = new Map<number, Uint8Array>();
   const pending = new Map<number, Uint8Array>();
   const sums = Int32Array.of(position.sum1, position.sum2);
@@ -180,6 +183,7 @@ export function scan(position: LogPosition, read: (at: number, bytes: number) =>
       committed = { ...position, frames, sum1: sums[0]!, sum2: sums[1]! };
     }
     if (whole < framesAtATime) return { position: committed, pages, pageCount };
+    framesAtATime = Math.min(framesAtATime * 4, mostFrames);
   }
 }
 

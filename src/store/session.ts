@@ -73,6 +73,9 @@ export class Session {
   /** Takes in what others committed. */
   take(news: News | null): void {
     if (news === null) return;
+    if (news.image !== undefined && news.image.pageSize !== this.pages.pageSize) {
+      throw new StorageRefused("storage-replaced", this.#place, "its page size is another one now; open it again");
+    }
     if (news.delta === undefined) this.#db.replace(news.image);
     else this.#db.apply(news.delta);
     this.#position = news.position;

@@ -1,0 +1,18 @@
+// The contract suite over every target, and the golden databases for those that take files.
+import { readFileSync } from "node:fs";
+import { describe, test } from "vitest";
+import { TARGETS } from "../e2e/targets.ts";
+import { contract, type GoldenDatabase, type GoldenExpected } from "../src/contract/index.ts";
+
+const golden = (name: string): Uint8Array => readFileSync(new URL(`../src/contract/golden/${name}`, import.meta.url));
+const expected = JSON.parse(golden("expected.json").toString()) as GoldenExpected;
+const databases: GoldenDatabase[] = [
+  { name: "checkpointed.db", database: golden("checkpointed.db"), wal: null, expected },
+  { name: "rollback-mode.db", database: golden("rollback-mode.db"), wal: null, expected },
+  { name: "uncheckpointed.db", database: golden("uncheckpointed.db"), wal: golden("uncheckpointed.db-wal"), expected },
+];
+
+for (const { sync, async } of Object.values(TARGETS)) {
+  if (sync !== null) contract({ describe, test }, sync, { golden: databases });
+  contract({ describe, test }, async, { golden: databases });
+}
