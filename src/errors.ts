@@ -172,8 +172,9 @@ export class EngineFailed extends PerdureError {
   }
 }
 
-/** The code of a system error ("ENOSPC"), or null. */
+/** The code of a system error ("ENOSPC"), or null. Our own codes are no system's. */
 export function systemCode(error: unknown): string | null {
+  if (error instanceof PerdureError) return null;
   if (typeof error !== "object" || error === null) return null;
   // Deno's word for a permission that it was not started with; its error has no code.
   if ("name" in error && error.name === "NotCapable") return "EACCES";

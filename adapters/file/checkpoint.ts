@@ -7,8 +7,8 @@ import type { Program } from "./disk.ts";
 import type { LogFile } from "./log-file.ts";
 import { frameBytes, type LogPosition, WAL_HEADER_BYTES } from "./wal.ts";
 
-/** Frames after which a checkpoint begins: SQLite's own default. */
-const CHECKPOINT_FRAMES = 1000;
+/** SQLite's own default. */
+export const DEFAULT_CHECKPOINT_FRAMES = 1000;
 /** Pages that one commit copies at the most. */
 export const SLICE_PAGES = 64;
 
@@ -17,8 +17,14 @@ export class Checkpoint {
   readonly #logged: Set<number> = new Set();
   /** Those of them whose last state is not in the base. */
   readonly #waiting: Set<number> = new Set();
+  readonly #frames: number;
   /** Frames at which to begin; more after a checkpoint that failed, so that not every commit pays for a sick disk. */
-  #beginAt = CHECKPOINT_FRAMES;
+  #beginAt: number;
+
+  constructor(frames: number) {
+    this.#frames = frames;
+    this.#beginAt = frames;
+  }
 
   /** The log now holds these pages too. */
   note(pages: Iterable<number>): void {
@@ -32,7 +38,7 @@ export class Checkpoint {
   reset(): void {
     this.#logged.clear();
     this.#waiting.clear();
-    this.#beginAt = CHECKPOINT_FRAMES;
+    this.#beginAt = this.#frames;
   }
 
   isDue({ frames }: LogPosition): boolean {
@@ -54,7 +60,7 @@ export class Checkpoint {
       return true;
     } catch (error) {
       for (const number of this.#logged) this.#waiting.add(number);
-      this.#beginAt += CHECKPOINT_FRAMES / 4;
+      this.#beginAt += Math.ceil(this.#frames / 4);
       throw error;
     }
   }
@@ -62,6 +68,6 @@ export class Checkpoint {
   /** Starts the log over. */
   *finish(log: LogFile, start: LogPosition): Program<void> {
     this.reset();
-    yield* log.restart(start, WAL_HEADER_BYTES + 2 * CHECKPOINT_FRAMES * frameBytes(start.pageSize));
+    yield* log.restart(start, WAL_HEADER_BYTES + 2 * this.#frames * frameBytes(start.pageSize));
   }
 }

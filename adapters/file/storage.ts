@@ -3,7 +3,7 @@
 import { Fenced, FlushFailed, ImageCorrupt, PerdureError, StorageRefused } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
 import { BaseFile, translating } from "./base-file.ts";
-import { Checkpoint, SLICE_PAGES } from "./checkpoint.ts";
+import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES, SLICE_PAGES } from "./checkpoint.ts";
 import { identityAt, inspect, type Program, remove, resolvePlace } from "./disk.ts";
 import { judge } from "./heal.ts";
 import { Lease } from "./lease.ts";
@@ -18,6 +18,8 @@ export interface FileOptions {
   readonly busyTimeoutMs?: number;
   /** Refuse to start fresh when nothing is there. Default false. */
   readonly mustExist?: boolean;
+  /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 1000. */
+  readonly checkpointFrames?: number;
 }
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
@@ -36,7 +38,7 @@ export class FileStorage {
   /** Null while nothing was ever logged. */
   #log: LogFile | null = null;
   #shm: WalIndex = new WalIndex("");
-  readonly #checkpoint: Checkpoint = new Checkpoint();
+  readonly #checkpoint: Checkpoint;
   /** What the store holds as its position. The log's own one may be newer: a checkpoint starts it over. */
   #known: LogPosition = startLog(4096, 0, 0, 0);
   /** What must be put right in storage before anything else; until then the lease is kept, so that nobody sees it. */
@@ -47,6 +49,7 @@ export class FileStorage {
     this.#strict = options.durability !== "relaxed";
     this.#busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
     this.#mustExist = options.mustExist ?? false;
+    this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
     this.#blocking = blocking;
     // Relaxed, the log may reach the disk later than the base would; so it is made durable once, and all is copied.
     this.#slicePages = this.#strict ? SLICE_PAGES : Infinity;
