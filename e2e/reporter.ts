@@ -3,14 +3,14 @@
 import type { Reporter, TestModule } from "vitest/node";
 
 /** What a run came to. */
-export interface Counts {
+interface Counts {
   passed: number;
   failed: number;
   skipped: number;
 }
 
 /** A file that could not even be loaded counts as one failure, and so does an error outside of any test. */
-export function count(modules: readonly TestModule[], errorsOutside: number): Counts {
+function count(modules: readonly TestModule[], errorsOutside: number): Counts {
   const counts: Counts = { passed: 0, failed: errorsOutside, skipped: 0 };
   for (const module of modules) {
     let failures = 0;
