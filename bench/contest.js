@@ -17,7 +17,6 @@ import { concat, median, percentile, sum } from "./stats.js";
  * @property {string} source the database it starts from
  * @property {string} path where its own file goes
  * @property {number} rows Executions in it
- * @property {number} [lanes] commits in flight, when not the contender's own
  */
 
 /**
@@ -43,12 +42,9 @@ import { concat, median, percentile, sum } from "./stats.js";
  * @property {number} syncs for each commit, as far as they went through node:fs
  * @property {number | null} kibWritten for each commit
  * @property {number[]} rates commits/s of each round
- * @property {import("./profile.js").Hot[]} [hottest]
+ * @property {import("./profile.js").Hot[] | null} [hottest] when it was profiled
  */
 
-/** A block that takes so many times its share of a round is run in few rounds only. */
-const SLOW = 3;
-const SLOW_ROUNDS = 4;
 const MAX_BLOCK = 4096;
 
 class Worker {
@@ -87,43 +83,33 @@ class Worker {
  * @returns {Promise<Record<string, Result>>}
  */
 export async function contest(entrants, pace, referenceOf) {
-  /** @type {Map<string, Worker>} */
-  const workers = new Map();
-  const workerOf = (/** @type {Entrant} */ { name, rows }) =>
-    workers.get(`${contenderNamed(name).sharesWith ?? name} ${rows}`);
+  /** @type {Worker[]} */
+  const workers = [];
   try {
-    for (const { name, source, path, rows } of entrants) {
-      if (contenderNamed(name).sharesWith !== undefined) continue;
-      const worker = new Worker();
-      workers.set(`${name} ${rows}`, worker);
-      await worker.ask({ open: { name, source, path, rows } });
-    }
     const runners = [];
     for (const entrant of entrants) {
-      const worker = workerOf(entrant);
-      if (worker === undefined) throw new Error(`${entrant.name} needs the contender it shares a process with`);
+      const { name, source, path, rows } = entrant;
+      const worker = new Worker();
+      workers.push(worker);
+      await worker.ask({ open: { name, source, path, rows } });
       runners.push(await warmUp(entrant, worker, pace));
     }
     for (let round = 0; round < pace.rounds; round++) {
       // Another one begins each time: nobody always follows the same one.
       for (let i = 0; i < runners.length; i++) {
-        const runner = runners[(round + i) % runners.length];
-        if (runner !== undefined && (!runner.slow || round < SLOW_ROUNDS)) await runner.turn(round);
+        await runners[(round + i) % runners.length]?.turn();
       }
     }
-    const hottest = new Map();
-    for (const [key, worker] of workers) hottest.set(key, await worker.ask({ close: true }));
     /** @type {Record<string, Result>} */
     const results = {};
-    for (const { entrant, blocks } of runners) {
+    for (const { entrant, worker, blocks } of runners) {
       const reference = runners.find((one) => one.entrant.key === referenceOf(entrant.key));
-      results[entrant.key] = summarise(entrant, blocks, reference?.blocks ?? null);
-      const hot = hottest.get(`${entrant.name} ${entrant.rows}`);
-      if (hot) results[entrant.key] = { .../** @type {Result} */ (results[entrant.key]), hottest: hot };
+      const hottest = await worker.ask({ close: true });
+      results[entrant.key] = { ...summarise(entrant, blocks, reference?.blocks ?? null), hottest };
     }
     return results;
   } finally {
-    for (const worker of workers.values()) worker.end();
+    for (const worker of workers) worker.end();
   }
 }
 
@@ -135,8 +121,7 @@ export async function contest(entrants, pace, referenceOf) {
  * @param {Pace} pace
  */
 async function warmUp(entrant, worker, { blockMs, warmUpMs, profile = false }) {
-  const { settles = false, ...contender } = contenderNamed(entrant.name);
-  const lanes = entrant.lanes ?? contender.lanes;
+  const { settles = false, lanes } = contenderNamed(entrant.name);
   const least = Math.max(1, lanes * 4);
   const cpuEach = entrant.name === "memory" && !profile;
   /** @type {(count: number, profiled?: boolean) => Promise<Block>} */
@@ -150,15 +135,15 @@ async function warmUp(entrant, worker, { blockMs, warmUpMs, profile = false }) {
     count = Math.round(Math.min(MAX_BLOCK, Math.max(least, count * 2, 1)));
   }
   count = Math.round(Math.min(MAX_BLOCK, Math.max(least, blockMs / each)));
-  /** @type {Map<number, Block>} */
-  const blocks = new Map();
-  const turn = async (/** @type {number} */ round) => {
-    blocks.set(round, await block(count, profile));
+  /** @type {Block[]} */
+  const blocks = [];
+  const turn = async () => {
+    blocks.push(await block(count, profile));
     // Bytes this one left to the system would be written out during the next one's sync.
     if (settles) syncDatabase(entrant.path);
   };
   if (settles) syncDatabase(entrant.path);
-  return { entrant, blocks, turn, slow: each * count > blockMs * SLOW };
+  return { entrant, worker, blocks, turn };
 }
 
 /** @param {Block} block */
@@ -166,16 +151,15 @@ const rateOf = ({ latencies, wallMs }) => (latencies.length / wallMs) * 1000;
 
 /**
  * @param {Entrant} entrant
- * @param {Map<number, Block>} blocks by round
- * @param {Map<number, Block> | null} reference
+ * @param {readonly Block[]} all one a round
+ * @param {readonly Block[] | null} reference
  * @returns {Result}
  */
-function summarise({ name }, blocks, reference) {
-  const all = [...blocks.values()];
+function summarise({ name }, all, reference) {
   const latencies = concat(all.map((block) => block.latencies));
   const cpus = concat(all.map((block) => block.cpus));
-  const ratios = [...blocks].flatMap(([round, block]) => {
-    const other = reference?.get(round);
+  const ratios = all.flatMap((block, round) => {
+    const other = reference?.[round];
     return other === undefined ? [] : [rateOf(block) / rateOf(other)];
   });
   const bytes = all.map((block) => block.bytesWritten);

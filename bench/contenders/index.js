@@ -14,7 +14,6 @@ import { copyDatabase } from "../databases.js";
  * @property {"plain" | "indexed"} source the database it starts from: as any program makes it, or as the library does
  * @property {boolean} copies whether it works on a file that must be there
  * @property {number} lanes commits in flight; 0 for calls that block
- * @property {string} [sharesWith] the contender whose process it uses
  * @property {(source: string, path: string) => Contender | Promise<Contender>} open
  */
 
@@ -76,8 +75,8 @@ export const CONTENDERS = {
     open: async (source) => (await perdure()).openMemoryStore(source),
   },
   "async-1": asyncEntry(1),
-  "async-8": { ...asyncEntry(8), sharesWith: "async-1" },
-  "async-64": { ...asyncEntry(64), sharesWith: "async-1" },
+  "async-8": asyncEntry(8),
+  "async-64": asyncEntry(64),
 };
 
 /** @param {number} lanes @returns {Entry} */

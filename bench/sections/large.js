@@ -47,7 +47,7 @@ export async function memory({ databases, folder, quick, print }) {
 /** @param {import("./index.js").Context} context @returns {Promise<import("../tasks/checkpoint.js").Result>} */
 export async function checkpoint({ databases, folder, quick, print }) {
   const { indexed } = await databases(ROWS);
-  const options = { source: indexed, path: `${folder}/checkpoint.db`, rows: ROWS, commits: quick ? 4000 : 20_000 };
+  const options = { source: indexed, path: `${folder}/checkpoint.db`, rows: ROWS, commits: quick ? 3000 : 20_000 };
   /** @type {import("../tasks/checkpoint.js").Result} */
   const found = await runTask("checkpoint", options);
   print(

@@ -56,7 +56,7 @@ async function time(read, stretchMs) {
   // garbage of reads is part of their cost.
   const { p50, p99, avg } = await measure(read, {
     min_cpu_time: stretchMs * 1e6,
-    min_samples: 8,
+    min_samples: 3,
     batch_samples: 64,
     gc: false,
   });
