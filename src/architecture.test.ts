@@ -47,7 +47,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "tests of adapters",
     files: /^adapters\/.*(\.test|\/testing)\.ts$/,
-    may: /^(vitest|fast-check|node:.*|src\/(contract\/.*|records\/.*|index\.ts|errors\.ts|port\.ts)|adapters\/.*)$/,
+    may: /^(vitest|fast-check|node:.*|src\/.*|adapters\/.*|e2e\/targets\.ts)$/,
   },
   { name: "memory adapter", files: /^adapters\/memory\.ts$/, may: /^src\/(errors|port)\.ts$/ },
   {
