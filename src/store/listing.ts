@@ -106,7 +106,7 @@ function writeCursor(id: string): string {
 /** Ours says after which id to go on; the original's says how many rows to skip. */
 function readCursor(cursor: string | null): { readonly after: string | null; readonly offset: number } {
   const text = cursor === null ? null : decodeBase64(cursor);
-  if (text?.startsWith(KEYSET) && !text.includes("\0")) return { after: text.slice(KEYSET.length), offset: 0 };
+  if (text?.startsWith(KEYSET)) return { after: text.slice(KEYSET.length), offset: 0 };
   const offset = text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0;
   return { after: null, offset };
 }
