@@ -44,6 +44,8 @@ export interface EncodedExecution {
 
 /** The text of an Execution as it will be after a successful write. Throws `RecordInvalid`. */
 export function encodeExecution(exe: ExecutionInput): EncodedExecution {
+  // A fresh id here would make a row that the caller cannot find again.
+  if (isPlainObject(exe) && exe.id === undefined) throw new RecordInvalid("Execution", ["id"], "is missing");
   const full = checked("Execution", completeExecution(exe), ExecutionStruct);
   const expected = full.version;
   if (!Number.isSafeInteger(expected + 1) || expected < 0) {
@@ -57,6 +59,8 @@ export function encodeExecution(exe: ExecutionInput): EncodedExecution {
 export function decodeExecution(id: string, text: string): Execution {
   const record = `Execution ${id}`;
   const parsed = parseRecord(record, text);
+  // The row knows whose it is; a fresh id would be another Execution's.
+  if (parsed["id"] === undefined) parsed["id"] = id;
   return validated(record, completeExecution(parsed, record), ExecutionStruct);
 }
 
@@ -144,7 +148,12 @@ function completeExecution(exe: unknown, record = "Execution"): Record<string, u
 }
 
 /** A copy with every key of the struct in its order, defaults where a key is missing, then the unknown keys. */
-function complete<T>(record: string, value: unknown, struct: RecordStruct<T>, path: Path = []): Record<string, unknown> {
+function complete<T>(
+  record: string,
+  value: unknown,
+  struct: RecordStruct<T>,
+  path: Path = [],
+): Record<string, unknown> {
   if (!isPlainObject(value)) throw new RecordInvalid(record, path, "expected an object");
   const full: Record<string, unknown> = {};
   for (const key of Object.keys(struct.schema)) {
@@ -152,7 +161,7 @@ function complete<T>(record: string, value: unknown, struct: RecordStruct<T>, pa
     full[key] = given === undefined ? defaultOf(record, struct.schema[key]!, [...path, key]) : given;
   }
   for (const key of Object.keys(value)) {
-    if (!Object.hasOwn(struct.schema, key)) put(full, key, value[key]);
+    if (!Object.hasOwn(struct.schema, key) && value[key] !== undefined) put(full, key, value[key]);
   }
   return full;
 }
@@ -168,7 +177,8 @@ function defaultOf(record: string, field: Struct<unknown, unknown>, path: Path):
 
 /** `full[key] = value`, for a key named `__proto__` too. */
 function put(full: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(full, key, { value, enumerable: true, writable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(full, key, { value, enumerable: true, writable: true, configurable: true });
   else full[key] = value;
 }
 

@@ -32,7 +32,7 @@ const dictionaryOf =
 /** The guards behind the fields: asking them first saves most of what superstruct costs in every commit. */
 const guards = new WeakMap<object, Guard<unknown>>();
 
-function field<T>(name: string, is: Guard<T>, fallback?: () => T): Struct<T, null> {
+function field<T>(name: string, is: Guard<T>, fallback?: () => NoInfer<T>): Struct<T, null> {
   const plain = define<T>(name, is);
   const struct = fallback === undefined ? plain : defaulted(plain, fallback);
   guards.set(struct, is);
@@ -93,7 +93,7 @@ export const ExecutionStruct = type({
   definition_id: id(),
   definition_fqn: optionalText(),
   root_path: id(() => ""),
-  status: field("one of the statuses", isStatus, () => "PENDING"),
+  status: field<Status>("one of the statuses", isStatus, () => "PENDING"),
   outcome: optionalText(),
   error: optionalText(),
   active_path: optionalId(),
