@@ -19,6 +19,7 @@ interface Job {
   reject(error: unknown): void;
 }
 
+/** What came of an operation. */
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** More operations than this make two groups: the first ones should not wait for the last ones. */
@@ -180,29 +181,39 @@ export class AsyncSqliteStore {
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {
+    const reads = group.filter(({ work }) => !work.writes);
+    const writes = group.filter(({ work }) => work.writes);
     let release: () => void;
     try {
       release = await this.#adapter.lock();
     } catch (error) {
       // Reads need no lease.
-      for (const job of group) if (job.work.writes) job.reject(error);
-      return this.#runReads(group.filter(({ work }) => !work.writes));
+      for (const job of writes) job.reject(error);
+      return this.#runReads(reads);
     }
+    let outcomes: readonly (Outcome | undefined)[];
     try {
       this.#session.take(await this.#adapter.pull(this.#session.position, this.#session.pages));
-      if (!(await this.#runTogether(group))) await this.#runApart(group);
-      if (this.#wrote) await this.#adapter.checkpoint(this.#session.pages);
+      outcomes = (await this.#runTogether(group)) ?? (await this.#runApart(group));
+      if (outcomes.some((outcome, i) => group[i]!.work.writes && outcome !== undefined && "value" in outcome)) {
+        await this.#adapter.checkpoint(this.#session.pages);
+      }
     } finally {
-      this.#wrote = false;
       release();
     }
+    // Only now: whoever waited may want the lease at once, on this very thread.
+    for (const [i, job] of group.entries()) {
+      const outcome = outcomes[i];
+      if (outcome !== undefined) settle(job, outcome);
+    }
+    await this.#runReads(group.filter((_, i) => outcomes[i] === undefined));
   }
 
-  /** Whether the lease held now was used to append. */
-  #wrote = false;
-
-  /** One transaction, one flush. False when a member failed with more than a conflict: nothing has happened then. */
-  async #runTogether(group: readonly Job[]): Promise<boolean> {
+  /**
+   * One transaction, one flush. Null when a member failed with more than a conflict: nothing has happened then. After a
+   * flush that failed every write has failed, and what the reads saw is gone (L3): they have no outcome yet.
+   */
+  async #runTogether(group: readonly Job[]): Promise<readonly (Outcome | undefined)[] | null> {
     const outcomes: Outcome[] = [];
     try {
       this.#session.transaction(() => {
@@ -214,31 +225,29 @@ export class AsyncSqliteStore {
         }
       });
     } catch {
-      return false;
+      return null;
     }
     try {
       await this.#flush();
+      return outcomes;
     } catch (error) {
-      // A conflict was with a state that is gone (L3), and so is what the reads saw.
-      for (const job of group) if (job.work.writes) job.reject(error);
-      await this.#runReads(group.filter(({ work }) => !work.writes));
-      return true;
+      return group.map(({ work }) => (work.writes ? { error } : undefined));
     }
-    group.forEach((job, i) => settle(job, outcomes[i]!));
-    return true;
   }
 
   /** Each in a transaction with a flush of its own. */
-  async #runApart(group: readonly Job[]): Promise<void> {
-    for (const job of group) {
+  async #runApart(group: readonly Job[]): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const { work } of group) {
       try {
-        const value = this.#session.transaction(() => job.work.run(this.#session));
+        const value = this.#session.transaction(() => work.run(this.#session));
         await this.#flush();
-        settle(job, { value });
+        outcomes.push({ value });
       } catch (error) {
-        job.reject(error);
+        outcomes.push({ error });
       }
     }
+    return outcomes;
   }
 
   async #flush(): Promise<void> {
@@ -246,7 +255,6 @@ export class AsyncSqliteStore {
     if (delta === null) return;
     try {
       this.#session.flushed(await this.#adapter.append(delta, this.#session.position));
-      this.#wrote = true;
     } catch (error) {
       this.#session.undo();
       throw error;
@@ -262,8 +270,13 @@ export class AsyncSqliteStore {
   }
 }
 
+/** Never throws: one caller's odd record is no matter of the others in its group. */
 function settle({ work, resolve, reject }: Job, outcome: Outcome): void {
   if ("error" in outcome) return reject(outcome.error);
-  work.done();
-  resolve(outcome.value);
+  try {
+    work.done();
+    resolve(outcome.value);
+  } catch (error) {
+    reject(error);
+  }
 }

@@ -1,5 +1,6 @@
 // The operations as both shells offer them: arguments checked at the call, before anything waits, and made into work on
 // the core. A shell adds only when and how the work runs: now, or in its turn.
+import { RecordInvalid } from "../errors.ts";
 import { checkId, checkInstant, encodeTrace } from "../records/codec.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
@@ -31,6 +32,13 @@ const writing = (run: (core: Core) => void, done: () => void = () => {}): Work<v
 /** The first work of a store on a new place, or on one from before our indexes. */
 export const createSchema: Work<void> = { writes: true, run: (session) => session.createSchema(), done: () => {} };
 
+/** A version that cannot be told would be found out when the write is durable already, too late to refuse it. */
+function checkVersionIsOurs(exe: Execution): void {
+  const version = Object.getOwnPropertyDescriptor(exe, "version");
+  if (version === undefined ? Object.isExtensible(exe) : version.writable === true || version.set !== undefined) return;
+  throw new RecordInvalid("Execution", ["version"], "must be writable, the store counts it up; this record is frozen");
+}
+
 /** Each operation, from its arguments to its work. Throws `RecordInvalid` at once. */
 export const operations = {
   load(id: string): Work<Execution | null> {
@@ -44,6 +52,7 @@ export const operations = {
   },
   commit(exe: Execution, effects?: Effects): Work<void> {
     const prepared = prepareCommit(exe, effects);
+    checkVersionIsOurs(exe);
     // Only now is it true; after any failure the version is what it was.
     const done = (): void => {
       exe.version = prepared.exe.expected + 1;

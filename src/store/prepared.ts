@@ -53,5 +53,6 @@ export function prepareCommit(exe: Execution, effects: Effects = {}): PreparedCo
 function list<T>(name: string, value: readonly T[] | null | undefined): readonly T[] {
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value)) throw new RecordInvalid("commit", [name], "expected an array");
-  return value as readonly T[];
+  // A hole would be passed over; as undefined it is refused.
+  return Array.from(value as readonly T[]);
 }

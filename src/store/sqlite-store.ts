@@ -48,72 +48,72 @@ export class SqliteStore {
 
   /** A fresh copy of an Execution, or null. @throws RecordInvalid when the stored one cannot be read without loss */
   load(id: string): Execution | null {
-    return this.#run(operations.load(id));
+    return this.#run(() => operations.load(id));
   }
 
   /** `load` and `isProcessed` in one query. A missing Execution gives `[null, false]`. */
   loadForEvent(id: string, eventId: string): [Execution | null, boolean] {
-    return this.#run(operations.loadForEvent(id, eventId));
+    return this.#run(() => operations.loadForEvent(id, eventId));
   }
 
   /** Writes an Execution and bumps its `version`. @throws StoreConflict, RecordInvalid, FlushFailed, StoreBusy */
   save(exe: Execution): void {
-    this.#run(operations.commit(exe));
+    this.#run(() => operations.commit(exe));
   }
 
   /** Writes an Execution with all an event did, or nothing. @throws StoreConflict, RecordInvalid, FlushFailed, StoreBusy */
   commit(exe: Execution, effects?: Effects): void {
-    this.#run(operations.commit(exe, effects));
+    this.#run(() => operations.commit(exe, effects));
   }
 
   /** Adds a step to an Execution's trace ring. */
   appendTrace(id: string, entry: JsonObject): void {
-    this.#run(operations.appendTrace(id, entry));
+    this.#run(() => operations.appendTrace(id, entry));
   }
 
   /** The steps kept, oldest first. */
   readTrace(id: string): TraceEntry[] {
-    return this.#run(operations.readTrace(id));
+    return this.#run(() => operations.readTrace(id));
   }
 
   /** Summaries in the order of ids, a page at a time. @throws RecordInvalid when `limit` is below 1 */
   listExecutions(options?: ListOptions): Page {
-    return this.#run(operations.listExecutions(options));
+    return this.#run(() => operations.listExecutions(options));
   }
 
   /** Whether an event was recorded as handled. */
   isProcessed(id: string, eventId: string): boolean {
-    return this.#run(operations.isProcessed(id, eventId));
+    return this.#run(() => operations.isProcessed(id, eventId));
   }
 
   /** Events that wait for delivery, oldest first. */
   pendingOutbox(options?: LimitOptions): OutboxRow[] {
-    return this.#run(operations.pendingOutbox(options));
+    return this.#run(() => operations.pendingOutbox(options));
   }
 
   /** The event was delivered. A `seq` that is not there is no error. */
   ackOutbox(seq: number): void {
-    this.#run(operations.ackOutbox(seq));
+    this.#run(() => operations.ackOutbox(seq));
   }
 
   /** Children that wait to be started, oldest first. */
   pendingSpawns(options?: LimitOptions): SpawnRow[] {
-    return this.#run(operations.pendingSpawns(options));
+    return this.#run(() => operations.pendingSpawns(options));
   }
 
   /** The child was started. A `seq` that is not there is no error. */
   ackSpawn(seq: number): void {
-    this.#run(operations.ackSpawn(seq));
+    this.#run(() => operations.ackSpawn(seq));
   }
 
   /** Timers with `fire_at` ≤ `now` (seconds since the epoch), soonest first. */
   dueTimers(now: number): Timer[] {
-    return this.#run(operations.dueTimers(now));
+    return this.#run(() => operations.dueTimers(now));
   }
 
   /** Deletes a timer if it is still set for `fireAt`: one that was set anew stays. */
   deleteTimer(id: string, path: string, fireAt: number): void {
-    this.#run(operations.deleteTimer(id, path, fireAt));
+    this.#run(() => operations.deleteTimer(id, path, fireAt));
   }
 
   /** Releases everything. Every later call throws `StoreClosed`, except this one. */
@@ -124,8 +124,9 @@ export class SqliteStore {
     this.#adapter.close(this.#session.pages);
   }
 
-  #run<T>(work: Work<T>): T {
+  #run<T>(prepare: () => Work<T>): T {
     if (this.#closed) throw new StoreClosed();
+    const work = prepare();
     if (work.writes) return this.#write(work);
     const session = this.#session;
     session.take(this.#adapter.pull(session.position, session.pages));
