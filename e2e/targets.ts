@@ -1,0 +1,54 @@
+// Every store on every adapter of the package, as the contract suite wants them. By type, the list is whole: an adapter
+// with a subpath of its own and no row here is an error.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asyncFileAdapter, fileAdapter } from "../adapters/file/index.ts";
+import { memoryAdapter } from "../adapters/memory.ts";
+import type manifest from "../package.json";
+import type { AsyncTarget, Place, SyncTarget } from "../src/contract/index.ts";
+
+/** Subpaths that hold an adapter. */
+type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./package.json">;
+
+const inMemory = async (): Promise<Place<ReturnType<typeof memoryAdapter>>> => ({
+  adapter: memoryAdapter,
+  dispose: async () => {},
+});
+
+/** A folder of its own for each place. */
+const onFile =
+  <Adapter>(open: (path: string) => Adapter) =>
+  async (): Promise<Place<Adapter>> => {
+    const folder = await mkdtemp(join(tmpdir(), "perdure-"));
+    const path = join(folder, "store.db");
+    return {
+      adapter: () => open(path),
+      async putFiles({ database, wal }) {
+        await writeFile(path, database);
+        if (wal !== null) await writeFile(`${path}-wal`, wal);
+      },
+      dispose: () => rm(folder, { recursive: true }),
+    };
+  };
+
+const memory = memoryAdapter().supports;
+const file = fileAdapter("unused").supports;
+
+export const TARGETS: {
+  readonly [path in AdapterPath]: { readonly sync: SyncTarget | null; readonly async: AsyncTarget };
+} = {
+  "./memory": {
+    sync: { name: "SqliteStore on memory", store: "SqliteStore", supports: memory, newPlace: inMemory },
+    async: { name: "AsyncSqliteStore on memory", store: "AsyncSqliteStore", supports: memory, newPlace: inMemory },
+  },
+  "./file": {
+    sync: { name: "SqliteStore on file", store: "SqliteStore", supports: file, newPlace: onFile(fileAdapter) },
+    async: {
+      name: "AsyncSqliteStore on file",
+      store: "AsyncSqliteStore",
+      supports: file,
+      newPlace: onFile(asyncFileAdapter),
+    },
+  },
+};

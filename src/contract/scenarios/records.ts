@@ -1,0 +1,312 @@
+// Records: defaults for what is missing, refusals for what is wrong, and stored text that cannot be read without loss.
+import { RecordInvalid } from "../../errors.ts";
+import type { JsonObject } from "../../records/json.ts";
+import type { Execution } from "../../records/structs.ts";
+import type { Effects } from "../../store/prepared.ts";
+import { equal, fails, ok, sameText } from "../check.ts";
+import { everything, observe, order, withKeys } from "../samples.ts";
+import { type Chapter, scenario } from "../scenario.ts";
+import type { Shared } from "../stage.ts";
+
+const EVENT = { id: "e", kind: "K", created_time: null, received_time: null, data: {} };
+const CHILD = { root_path: "R", finished: false, outcome: null, result: {}, submachine: false, key: "" };
+
+/** A field with a value it cannot have, and the path in the complaint. Values hold 4711, which no message may tell. */
+const WRONG_FIELDS: readonly (readonly [object, readonly (string | number)[]])[] = [
+  [{ id: 4711 }, ["id"]],
+  [{ id: "a\u00004711" }, ["id"]],
+  [{ id: "4711\ud800" }, ["id"]],
+  [{ definition_id: null }, ["definition_id"]],
+  [{ definition_id: undefined }, ["definition_id"]],
+  [{ definition_id: "\u00004711" }, ["definition_id"]],
+  [{ root_path: "4711\0" }, ["root_path"]],
+  [{ parent_id: "4711\0" }, ["parent_id"]],
+  [{ child_id: "4711\0" }, ["child_id"]],
+  [{ active_path: "4711\0" }, ["active_path"]],
+  [{ status: "4711" }, ["status"]],
+  [{ status: null }, ["status"]],
+  [{ outcome: 4711 }, ["outcome"]],
+  [{ outcome: "4711\udc00" }, ["outcome"]],
+  [{ error: ["4711"] }, ["error"]],
+  [{ processed_events: 4711.5 }, ["processed_events"]],
+  [{ processed_events: "4711" }, ["processed_events"]],
+  [{ version: 4711.5 }, ["version"]],
+  [{ version: -4711 }, ["version"]],
+  [{ version: Number.NaN }, ["version"]],
+  [{ version: Number.MAX_SAFE_INTEGER }, ["version"]],
+  [{ priority: 4711 }, ["priority"]],
+  [{ priority: -1 }, ["priority"]],
+  [{ deferred: {} }, ["deferred"]],
+  [{ deferred: ["4711"] }, ["deferred", 0]],
+  [{ deferred: [EVENT, { ...EVENT, kind: undefined }] }, ["deferred", 1, "kind"]],
+  [{ deferred: [EVENT, { ...EVENT, kind: "4711\0" }] }, ["deferred", 1, "kind"]],
+  [{ deferred: [{ ...EVENT, created_time: 4711 }] }, ["deferred", 0, "created_time"]],
+  [{ children: ["4711"] }, ["children"]],
+  [{ children: { c: "4711" } }, ["children", "c"]],
+  [{ children: { c: {} } }, ["children", "c", "root_path"]],
+  [{ children: { c: { ...CHILD, finished: 4711 } } }, ["children", "c", "finished"]],
+  [{ invoke_seq: { Fork: 4711.5 } }, ["invoke_seq"]],
+  [{ from_the_future: { n: 4711n } }, ["from_the_future", "n"]],
+];
+
+const WRONG_EFFECTS: readonly (readonly [unknown, readonly (string | number)[]])[] = [
+  [{ processedEventId: "4711\0" }, ["processedEventId"]],
+  [{ processedEventId: 4711 }, ["processedEventId"]],
+  [{ emits: {} }, ["emits"]],
+  [{ emits: [4711] }, ["emits", 0]],
+  [{ emits: [{ target_id: "t" }] }, ["emits", 0, "event"]],
+  [{ emits: [{ event: {} }] }, ["emits", 0, "event", "kind"]],
+  [{ emits: [{ event: EVENT }, { target_id: "4711\0", event: EVENT }] }, ["emits", 1, "target_id"]],
+  [{ emits: [{ event: { ...EVENT, id: "4711\0" } }] }, ["emits", 0, "event", "id"]],
+  [{ spawns: "4711" }, ["spawns"]],
+  [{ spawns: [{}] }, ["spawns", 0, "child_id"]],
+  [{ spawns: [{ child_id: "c" }, { child_id: "4711\0" }] }, ["spawns", 1, "child_id"]],
+  [{ spawns: [{ child_id: "c", root_path: 4711 }] }, ["spawns", 0, "root_path"]],
+  [{ timers: 4711 }, ["timers"]],
+  [{ timers: ["4711"] }, ["timers", 0, "op"]],
+  [{ timers: [{ op: "4711", path: "p" }] }, ["timers", 0, "op"]],
+  [
+    {
+      timers: [
+        { op: "cancel", path: "p" },
+        { op: "cancel", path: "4711\0" },
+      ],
+    },
+    ["timers", 1, "path"],
+  ],
+  [{ timers: [{ op: "schedule", path: 4711, fire_at: 1 }] }, ["timers", 0, "path"]],
+  [{ timers: [{ op: "schedule", path: "p" }] }, ["timers", 0, "fire_at"]],
+  [{ timers: [{ op: "schedule", path: "p", fire_at: "4711" }] }, ["timers", 0, "fire_at"]],
+  [{ trace: "4711" }, ["trace"]],
+];
+
+/** Stored text that cannot be read without losing something. */
+const LOSSY: readonly (readonly [string, readonly (string | number)[]])[] = [
+  ['{"context": {"a": [0, {"big": 9007199254740993}]}}', ["context", "a", 1, "big"]],
+  ['{"context": {"9999999999999999": "x", "b": [], "c": -9007199254740993}}', ["context", "c"]],
+  ['{"context": {"q\\"": {"__proto__": 12345678901234567890}}}', ["context", 'q"', "__proto__"]],
+  ['{"context": {"e": 1e999}}', ["context", "e"]],
+  ['{"processed_events": 9007199254740993}', ["processed_events"]],
+  ['{"context": {"s": "ok", "n": [1, 2, 100000000000000000001]}}', ["context", "n", 2]],
+];
+
+const put = ({ place }: Shared, id: string, data: string): Promise<void> =>
+  place.run(`INSERT INTO executions VALUES ('${id}', 'order', '${data.replaceAll("'", "''")}', 1)`);
+
+export const records: Chapter = {
+  title: "records",
+  scenarios: [
+    scenario("L1 a bad Execution is refused by its path, and nothing is written", async ({ open }) => {
+      const store = await open();
+      await store.save(order("kept"));
+      const before = await observe(store, ["a"]);
+      for (const [fields, path] of WRONG_FIELDS) {
+        const exe: Execution = { ...order("a"), ...fields };
+        const { version } = exe;
+        const error = await fails(RecordInvalid, { code: "record-invalid", path }, () =>
+          store.commit(exe, everything("x")),
+        );
+        ok(!error.message.includes("4711"), `the message tells no value: ${error.message}`);
+        equal(exe.version, version);
+      }
+      for (const exe of [null, undefined, 4711, "4711", [4711], new Map()] as unknown as Execution[]) {
+        await fails(RecordInvalid, { path: [] }, () => store.save(exe));
+      }
+      equal(await observe(store, ["a"]), before);
+    }),
+
+    scenario("L1 a bad effect is refused by its path, and nothing is written", async ({ open }) => {
+      const store = await open();
+      const exe = order("a");
+      await store.commit(exe, everything("x"));
+      const before = await observe(store);
+      for (const [effects, path] of WRONG_EFFECTS) {
+        const all = { ...everything("y"), ...(effects as Effects) };
+        const error = await fails(RecordInvalid, { code: "record-invalid", path }, () => store.commit(exe, all));
+        ok(!error.message.includes("4711"), `the message tells no value: ${error.message}`);
+        equal(exe.version, 1);
+      }
+      equal(await observe(store), before);
+      equal(await store.isProcessed("a", "handled-y"), false);
+    }),
+
+    scenario("L1 ids that no C program could read are refused by every operation", async ({ open }) => {
+      const store = await open();
+      for (const id of ["4711\0", "4711\ud800", 4711 as unknown as string, null as unknown as string]) {
+        await fails(RecordInvalid, { path: ["id"] }, () => store.load(id));
+        await fails(RecordInvalid, { path: ["id"] }, () => store.loadForEvent(id, "e"));
+        await fails(RecordInvalid, { path: ["eventId"] }, () => store.loadForEvent("a", id));
+        await fails(RecordInvalid, { path: ["id"] }, () => store.isProcessed(id, "e"));
+        await fails(RecordInvalid, { path: ["eventId"] }, () => store.isProcessed("a", id));
+        await fails(RecordInvalid, { path: ["id"] }, () => store.appendTrace(id, {}));
+        await fails(RecordInvalid, { path: ["id"] }, () => store.readTrace(id));
+        await fails(RecordInvalid, { path: ["id"] }, () => store.deleteTimer(id, "p", 1));
+        await fails(RecordInvalid, { path: ["path"] }, () => store.deleteTimer("a", id, 1));
+        if (id === null) continue;
+        await fails(RecordInvalid, { path: ["definitionId"] }, () => store.listExecutions({ definitionId: id }));
+        await fails(RecordInvalid, { path: ["status"] }, () => store.listExecutions({ status: [id as "DONE"] }));
+      }
+    }),
+
+    scenario("L1 missing keys and explicit undefined take the defaults on writing", async ({ open }) => {
+      const store = await open();
+      const bare = {
+        id: "a",
+        definition_id: "order",
+        deferred: [{ id: "e", kind: "K" }],
+        children: { c: { root_path: "R" } },
+      };
+      await store.save(bare as unknown as Execution);
+      const full = { ...order("a"), deferred: [EVENT], children: { c: CHILD } };
+      equal(await store.load("a"), { ...full, version: 1 });
+      equal((bare as unknown as Execution).version, 1, "the caller's version");
+      const holes = Object.fromEntries(Object.keys(order("b")).map((key) => [key, undefined]));
+      const unset = { ...holes, id: "b", definition_id: "order", from_the_future: undefined };
+      await store.save(unset as unknown as Execution);
+      equal(await store.load("b"), { ...order("b"), version: 1 });
+      const event = { id: "e", kind: "K", data: undefined, created_time: undefined };
+      await store.commit(order("c"), { emits: [{ target_id: undefined, event } as never], spawns: undefined } as never);
+      equal((await store.pendingOutbox())[0]?.event, EVENT);
+    }),
+
+    scenario("L1 an Execution without an id is refused: nobody could find it again", async ({ open }) => {
+      const store = await open();
+      await fails(RecordInvalid, { path: ["id"] }, () => store.save({ definition_id: "order" } as Execution));
+      equal((await store.listExecutions()).items, []);
+    }),
+
+    scenario(
+      "L1 a frozen Execution is refused before it is written: its version could not be told",
+      async ({ open }) => {
+        const store = await open();
+        const frozen = Object.freeze(order("a"));
+        await fails(RecordInvalid, { path: ["version"] }, () => store.commit(frozen, everything("x")));
+        equal(await store.load("a"), null);
+        equal(await store.pendingOutbox(), []);
+      },
+    ),
+
+    scenario("L8 missing keys take the defaults on reading, unknown ones are kept", async (stage) => {
+      const shared = await stage.share();
+      const store = await shared.open();
+      const data = {
+        definition_id: "order",
+        status: "DONE",
+        deferred: [{ id: "e", kind: "K" }],
+        version: 1,
+        extra: [1],
+      };
+      await put(shared, "a", JSON.stringify(data));
+      const expected = { ...order("a"), status: "DONE", deferred: [EVENT], version: 1, extra: [1] };
+      sameText(await store.load("a"), expected);
+      equal(await store.loadForEvent("a", "e"), [expected, false]);
+      await store.save((await store.load("a"))!);
+      sameText(await store.load("a"), { ...expected, version: 2 });
+      await shared.place.run('INSERT INTO outbox (event) VALUES (\'{"id": "e", "kind": "K", "more": {}}\')');
+      sameText((await store.pendingOutbox())[0]?.event, { ...EVENT, more: {} });
+    }),
+
+    scenario("L7 stored text that is no Execution is a RecordInvalid that names it, not its text", async (stage) => {
+      const shared = await stage.share();
+      const store = await shared.open();
+      const texts = [
+        "",
+        "4711{",
+        "[4711]",
+        '"4711"',
+        "{}",
+        '{"definition_id": 4711}',
+        '{"definition_id":"d","status":"4711"}',
+      ];
+      for (const [i, text] of texts.entries()) {
+        await put(shared, `bad${i}`, text);
+        for (const run of [() => store.load(`bad${i}`), () => store.loadForEvent(`bad${i}`, "e")]) {
+          const error = await fails(RecordInvalid, { code: "record-invalid" }, run, text);
+          ok(error.message.includes(`Execution bad${i}`), `names the Execution: ${error.message}`);
+          ok(!error.message.includes("4711"), `the message tells no value: ${error.message}`);
+        }
+      }
+    }),
+
+    scenario(
+      "L7 numbers that would lose digits are refused with their path, the others keep every digit",
+      async (stage) => {
+        const shared = await stage.share();
+        const store = await shared.open();
+        for (const [i, [text, path]] of LOSSY.entries()) {
+          await put(shared, `lossy${i}`, `{"definition_id": "order", ${text.slice(1)}`);
+          const error = await fails(RecordInvalid, { path }, () => store.load(`lossy${i}`), text);
+          ok(error.message.startsWith(`Execution lossy${i} at `), error.message);
+        }
+        const kept =
+          '{"wide":9007199254740994,"text":"9007199254740993","float":0.1000000000000000055,"last":9007199254740991}';
+        await put(shared, "kept", `{"id": "kept", "definition_id": "order", "version": 1, "context": ${kept}}`);
+        await store.save((await store.load("kept"))!);
+        const [row] = await shared.place.rows(
+          "SELECT json_extract(data, '$.context') FROM executions WHERE id = 'kept'",
+          1,
+        );
+        equal(row, [kept.replace("0.1000000000000000055", "0.1")]);
+      },
+    ),
+
+    scenario("L7 a number that would lose digits in a queue row or trace step is refused too", async ({ share }) => {
+      const { place, open } = await share();
+      const store = await open();
+      await place.run("INSERT INTO trace VALUES ('a', 0, '{\"n\": [9007199254740993], \"x\": NaN}')");
+      await place.run('INSERT INTO outbox (event) VALUES (\'{"kind": "K", "data": {"n": 9007199254740993}}\')');
+      await place.run("INSERT INTO spawns VALUES (1, 'a', 'c', '', '{\"n\": 9007199254740993}')");
+      await fails(RecordInvalid, { path: ["n", 0] }, () => store.readTrace("a"));
+      await fails(RecordInvalid, { path: ["data", "n"] }, () => store.pendingOutbox());
+      await fails(RecordInvalid, { path: ["n"] }, () => store.pendingSpawns());
+    }),
+
+    scenario("L1 what is shared inside a record, and no cycle, is fine", async ({ open }) => {
+      const store = await open();
+      const shared: JsonObject = { list: [1, { deep: true }] };
+      await store.save(order("a", { context: { one: shared, two: [shared, shared], three: { four: shared } } }));
+      const { context } = (await store.load("a"))!;
+      equal(context, { one: shared, two: [shared, shared], three: { four: shared } });
+    }),
+
+    scenario(
+      "L6 a document of a megabyte, one with many keys and one that is deep are stored whole",
+      async ({ open }) => {
+        const store = await open();
+        const contexts: JsonObject[] = [
+          { text: 'a"\\\n😀'.repeat(150_000) },
+          Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key ${i}`, [i, `${i}`]])),
+          { ascii: "x".repeat(1_000_000), number: 9007199254740991 },
+          { deep: JSON.parse(`${"[".repeat(800)}1${"]".repeat(800)}`) },
+        ];
+        for (const [i, context] of contexts.entries()) {
+          await store.save(order(`${i}`, { context }));
+          sameText((await store.load(`${i}`))?.context, context);
+        }
+        equal(
+          (await store.listExecutions()).items.map(({ status }) => status),
+          Array(4).fill("PENDING"),
+        );
+        const tooDeep = { deep: JSON.parse(`${"[".repeat(2000)}1${"]".repeat(2000)}`) };
+        await fails(RecordInvalid, { code: "record-invalid" }, () => store.save(order("x", { context: tooDeep })));
+      },
+    ),
+
+    scenario("L7 keys named like parts of JavaScript are only keys", async ({ open }) => {
+      const store = await open();
+      const ids = '{"__proto__":{"root_path":"R"},"constructor":{"root_path":"S"},"toString":{"root_path":"T"}}';
+      const exe = withKeys(order("a"), `{"children":${ids},"invoke_seq":{"__proto__":1,"constructor":2}}`);
+      await store.save(exe);
+      const loaded = (await store.load("a"))!;
+      equal(Object.keys(loaded.children), ["__proto__", "constructor", "toString"]);
+      equal(
+        Object.values(loaded.children).map(({ root_path }) => root_path),
+        ["R", "S", "T"],
+      );
+      sameText(loaded.invoke_seq, JSON.parse('{"__proto__":1,"constructor":2}'));
+      equal(await store.load("__proto__"), null);
+      await store.save(order("__proto__"));
+      equal((await store.load("__proto__"))?.id, "__proto__");
+    }),
+  ],
+};
