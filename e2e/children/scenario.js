@@ -1,0 +1,67 @@
+// A store's life on a new file: open, commits with a checkpoint among them, close. Made to be run under faults: what
+// fails is looked at (is it undone?) and tried again, since the store must go on when the fault is over.
+//
+//   scenario.js {file, kind: "sync" | "async", lanes, rounds, attempts}
+import { writeSync } from "node:fs";
+import { AsyncSqliteStore, newExecution, PerdureError, SqliteStore } from "perdure";
+import { nextCommit } from "../books.js";
+
+/** So large that some thirty commits fill the log. */
+const PAYLOAD_BYTES = 100_000;
+
+const { file, kind, lanes, rounds, attempts } = JSON.parse(process.argv[2] ?? "");
+const Store = kind === "sync" ? SqliteStore : AsyncSqliteStore;
+/** @param {import("../faults.js").Said} said */
+const say = (said) => writeSync(1, `${JSON.stringify(said)}\n`);
+
+const store = await trying(
+  async () => Store.create(file, { traceMax: null }),
+  () => {},
+);
+const executions = Array.from({ length: lanes }, (_, lane) =>
+  newExecution({ id: `lane-${lane}`, definition_id: "lane" }),
+);
+for (let round = 0; round < rounds; round++) {
+  await Promise.all(executions.map((exe) => commit(exe)));
+}
+await trying(
+  () => store.close(),
+  () => {},
+);
+say({ type: "end" });
+
+/** @param {import("perdure").Execution} exe */
+async function commit(exe) {
+  const { id, version } = exe;
+  await trying(
+    () => store.commit(exe, nextCommit(exe, PAYLOAD_BYTES)),
+    async () => {
+      const stored = (await store.load(id))?.version ?? 0;
+      const marked = await store.isProcessed(id, `event ${version + 1}`);
+      const undone = exe.version === version && stored === version && !marked;
+      if (!undone)
+        say({ type: "broken", text: `${id}: ${version} → ${exe.version} in hand, ${stored} stored, marked ${marked}` });
+    },
+  );
+  say({ type: "acknowledged", id, version: exe.version });
+}
+
+/**
+ * @template T
+ * @param {() => T | Promise<T>} work @param {() => void | Promise<void>} look  after each failure @returns {Promise<T>}
+ */
+async function trying(work, look) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PerdureError)) say({ type: "broken", text: `not a typed error: ${String(error)}` });
+      else say({ type: "rejected", code: error.code, message: error.message });
+      await look();
+      if (attempt === attempts) {
+        say({ type: "gave up" });
+        process.exit(0);
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// Faults of the system: a few of them; `npm run test:faults` goes through every call. And a disk that is really full.
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startChild } from "./child.js";
+import { type Fault, hasStrace, runFault, SCENARIOS } from "./faults.js";
+import { auditFile } from "./inspect.js";
+import { isInstalled } from "./stock.js";
+
+const EIO = "error=EIO";
+const ENOSPC = "error=ENOSPC";
+const KILL = "signal=SIGKILL";
+
+/** One of each kind: when the file is made, in a commit, in a checkpoint, at the end; passing, lasting, for good. */
+const FAULTS: readonly Fault[] = [
+  { call: "fdatasync", from: 1, to: 1, does: EIO },
+  { call: "fdatasync", from: 6, to: 6, does: EIO },
+  { call: "fdatasync", from: 7, to: 9, does: EIO },
+  { call: "fdatasync", from: 5, to: Infinity, does: EIO },
+  { call: "fdatasync", from: 8, to: 8, does: KILL },
+  { call: "fsync", from: 1, to: 1, does: EIO },
+  { call: "fsync", from: 1, to: 1, does: KILL },
+  { call: "pwrite64", from: 22, to: 22, does: ENOSPC },
+  { call: "pwrite64", from: 70, to: 72, does: EIO },
+  { call: "pwrite64", from: 26, to: 26, does: KILL },
+  { call: "pwrite64", from: 80, to: 80, does: KILL },
+  { call: "rename", from: 1, to: 1, does: EIO },
+  { call: "rename", from: 1, to: 1, does: KILL },
+  { call: "link", from: 2, to: 2, does: EIO },
+  { call: "link", from: 5, to: 5, does: KILL },
+  { call: "unlink", from: 6, to: 6, does: EIO },
+  { call: "unlink", from: 5, to: 5, does: KILL },
+];
+
+describe.each(SCENARIOS)("faults of the system under a store ($kind)", (scenario) => {
+  test.skipIf(!hasStrace).each(FAULTS)("L1 L2 L7 $call $from to $to: $does", { timeout: 120_000 }, async (fault) => {
+    const { problems, hits } = await runFault(scenario, fault);
+    expect(problems).toEqual([]);
+    expect(hits).toBeGreaterThan(0);
+  });
+});
+
+describe.each(["sync", "async"])("a disk that is really full (%s)", (kind) => {
+  // Writing behind the limit on a file's size is cut short, then refused: as on a full disk, but only for one process.
+  test.skipIf(!isInstalled("prlimit", ["--version"]))(
+    "L1 L7 a short write is undone, and the store goes on when there is room",
+    { timeout: 120_000 },
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "perdure-full-"));
+      const file = join(folder, "store.db");
+      const child = startChild("remote.js", { file, kind });
+      await child.nextLine();
+      const commit = async (bytes: number): Promise<unknown> => JSON.parse(await child.ask(`commit ${bytes}`));
+      const limit = (bytes: string): Buffer =>
+        execFileSync("prlimit", ["--pid", String(child.pid), `--fsize=${bytes}`]);
+
+      expect(await commit(1000)).toEqual({ version: 1, stored: 1 });
+      expect(await commit(1000)).toEqual({ version: 2, stored: 2 });
+      const { size } = await stat(`${file}-wal`);
+      limit(`${size + 200_000}:unlimited`);
+      expect(await commit(2_000_000)).toEqual({ code: "no-space", version: 2, stored: 2 });
+      expect(await commit(3_000_000)).toEqual({ code: "no-space", version: 2, stored: 2 });
+      expect(await commit(100)).toEqual({ version: 3, stored: 3 });
+      expect(await auditFile(file, join(folder, "copy.db"), new Map([["remote", 3]]), 0)).toEqual([]);
+      limit("unlimited:unlimited");
+      expect(await commit(2_000_000)).toEqual({ version: 4, stored: 4 });
+      child.hangUp();
+      expect(await child.ended).toEqual({ code: 0, signal: null, errors: "" });
+      expect(await auditFile(file, join(folder, "copy.db"), new Map([["remote", 4]]), 0)).toEqual([]);
+      await rm(folder, { recursive: true });
+    },
+  );
+});

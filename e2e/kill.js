@@ -1,0 +1,111 @@
+// kill -9 in a commit loop: a child commits as fast as it can and is killed at a random moment. Then the file must be a
+// sound database that holds every acknowledged commit, whole and once. Again and again, on the same file for a while.
+//
+//   node e2e/kill.js [--rounds N] [--seed N]
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { argv } from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { startChild } from "./child.js";
+import { auditFile } from "./inspect.js";
+import { stockSqlites } from "./stock.js";
+import { randomFrom } from "../demo/random.js";
+
+/** Rounds on one file before a fresh one: killing while a file is made is part of it. */
+const ROUNDS_ON_A_FILE = 8;
+const PAYLOADS = [10, 2_000, 40_000];
+
+/**
+ * @param {object} options
+ * @param {number} options.rounds
+ * @param {number} options.seed
+ * @param {(line: string) => void} [options.log]
+ * @returns {Promise<{ acknowledged: number, problems: string[] }>}
+ */
+export async function killRounds({ rounds, seed, log = () => {} }) {
+  const random = randomFrom(seed);
+  const folder = await mkdtemp(join(tmpdir(), "perdure-kill-"));
+  const problems = [];
+  let total = 0;
+  /** @type {Map<string, number>} */
+  let acknowledged = new Map();
+  try {
+    for (let round = 0; round < rounds && problems.length === 0; round++) {
+      const file = join(folder, `${Math.floor(round / ROUNDS_ON_A_FILE)}.db`);
+      if (round % ROUNDS_ON_A_FILE === 0) acknowledged = new Map();
+      const plan = planRound(random);
+      const before = sum(acknowledged);
+      const unexpected = await killOnce(file, plan, acknowledged);
+      total += sum(acknowledged) - before;
+      const found = [...unexpected, ...(await auditFile(file, join(folder, "copy.db"), acknowledged, plan.inFlight))];
+      problems.push(...found.map((problem) => `seed ${seed}, round ${round}, ${JSON.stringify(plan)}: ${problem}`));
+      log(
+        `round ${round + 1}/${rounds}: ${plan.kind} ${plan.durability} ×${plan.inFlight}, ${sum(acknowledged)} commits`,
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { acknowledged: total, problems };
+}
+
+/** @param {() => number} random */
+function planRound(random) {
+  const kind = random() < 0.5 ? "sync" : "async";
+  return {
+    kind,
+    durability: random() < 0.8 ? "strict" : "relaxed",
+    inFlight: kind === "sync" ? 1 : 16,
+    payloadBytes: PAYLOADS[Math.floor(random() * PAYLOADS.length)] ?? 10,
+    // Now and then while it opens the file, else in the middle of its commits.
+    killAfterMs: random() < 0.15 ? { start: 100 + random() * 300 } : { firstCommit: random() ** 2 * 600 },
+  };
+}
+
+/**
+ * @param {string} file
+ * @param {ReturnType<typeof planRound>} plan
+ * @param {Map<string, number>} acknowledged  filled in
+ */
+async function killOnce(file, { killAfterMs, ...options }, acknowledged) {
+  /** @type {string[]} */
+  const problems = [];
+  let started = false;
+  const child = startChild(
+    "committer.js",
+    { file, ...options },
+    {
+      onLine(line) {
+        const [id = "", version] = line.split(" ");
+        const next = (acknowledged.get(id) ?? 0) + 1;
+        // A commit whose acknowledgement was killed may lie between two lives; within one there is no gap.
+        if (Number(version) < next) problems.push(`${line} was acknowledged after version ${next - 1}`);
+        acknowledged.set(id, Number(version));
+        if (!started && killAfterMs.firstCommit !== undefined) setTimeout(child.kill, killAfterMs.firstCommit);
+        started = true;
+      },
+    },
+  );
+  if (killAfterMs.start !== undefined) setTimeout(child.kill, killAfterMs.start);
+  const { signal, errors } = await child.ended;
+  if (signal !== "SIGKILL") problems.push(`the child ended by itself: ${errors}`);
+  return problems;
+}
+
+/** @param {Map<string, number>} versions */
+const sum = (versions) => [...versions.values()].reduce((total, version) => total + version, 0);
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { rounds: { type: "string", default: "200" }, seed: { type: "string" } } });
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`);
+  const { acknowledged, problems } = await killRounds({ rounds: Number(values.rounds), seed, log: say });
+  for (const problem of problems) say(problem);
+  const readers = [...stockSqlites.map(({ name }) => name), "perdure"].join(", ");
+  say(
+    `${values.rounds} kills, ${acknowledged} acknowledged commits, read by ${readers}: ${problems.length} problems (seed ${seed})`,
+  );
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
