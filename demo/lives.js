@@ -24,7 +24,7 @@ import { World } from "./world.js";
  */
 
 const WORKER = fileURLToPath(new URL("worker.js", import.meta.url));
-export const MIN_KILLS = 5;
+const MIN_KILLS = 5;
 const MAX_KILLS = 10;
 
 /**
