@@ -32,6 +32,8 @@ export class AsyncSqliteStore {
   #queue: Job[] = [];
   #draining: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
+  /** Counts them, to know whether a lease was used for one. */
+  #appends = 0;
 
   private constructor(adapter: AsyncAdapter | SyncAdapter, session: Session) {
     this.#adapter = adapter;
@@ -194,10 +196,9 @@ export class AsyncSqliteStore {
     let outcomes: readonly (Outcome | undefined)[];
     try {
       this.#session.take(await this.#adapter.pull(this.#session.position, this.#session.pages));
+      const appends = this.#appends;
       outcomes = (await this.#runTogether(group)) ?? (await this.#runApart(group));
-      if (outcomes.some((outcome, i) => group[i]!.work.writes && outcome !== undefined && "value" in outcome)) {
-        await this.#adapter.checkpoint(this.#session.pages);
-      }
+      if (this.#appends > appends) await this.#adapter.checkpoint(this.#session.pages);
     } finally {
       release();
     }
@@ -255,6 +256,7 @@ export class AsyncSqliteStore {
     if (delta === null) return;
     try {
       this.#session.flushed(await this.#adapter.append(delta, this.#session.position));
+      this.#appends++;
     } catch (error) {
       this.#session.undo();
       throw error;
