@@ -1,10 +1,11 @@
 // The built package in Node, Deno and Bun, each a process of its own; Deno with as few permissions as it needs.
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -60,5 +61,29 @@ describe("L8: the built package", () => {
     expect(await run(bin("deno"), "eval", "--ext=js", open)).toBe("2\n");
     expect(await run(bin("bun"), "-e", open)).toBe("3\n");
     expect(await run(process.execPath, "--input-type=module", "-e", open)).toBe("4\n");
+  });
+
+  test("bundled for a page and minified: memory works, and a name opens nothing yet", async () => {
+    const app = join(folder, "app");
+    await mkdir(join(app, "node_modules"), { recursive: true });
+    await symlink(ROOT, join(app, "node_modules/perdure"));
+    const source = `import { newExecution, SqliteStore } from "perdure";
+      const store = await SqliteStore.create();
+      const exe = newExecution({ definition_id: "page" });
+      store.commit(exe, { trace: { step: 1 } });
+      console.log(store.load(exe.id).version, store.readTrace(exe.id).length);
+      store.close();
+      await SqliteStore.create("page.db").catch((error) => console.log(error.code));`;
+    await writeFile(join(app, "app.js"), source);
+    const rolldownOptions = { input: join(app, "app.js"), output: { entryFileNames: "[name].js" } };
+    await build({
+      configFile: false,
+      logLevel: "error",
+      root: app,
+      build: { rolldownOptions, minify: true, target: "es2022", modulePreload: false },
+    });
+    expect(await readdir(join(app, "dist/assets"))).toHaveLength(2);
+    await writeFile(join(app, "dist/package.json"), `{ "type": "module" }`);
+    expect(await run(process.execPath, join(app, "dist/app.js"))).toBe("1 1\nunsupported\n");
   });
 });

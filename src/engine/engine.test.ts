@@ -1,5 +1,7 @@
 // Pins every fact about how sql.js is compiled that engine.ts and vfs.ts stand on, so that an upgrade that changes one
 // fails here and not in somebody's data.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { beforeAll, describe, expect, test } from "vitest";
 import { EngineFailed } from "../errors.ts";
 import { Database } from "./database.ts";
@@ -134,6 +136,13 @@ describe("engine", () => {
     expect(failure).toMatchObject({ code: "engine-failed", cause: expect.any(WebAssembly.CompileError) });
     const engine = await loadEngine();
     expect(await loadEngine()).toBe(engine);
+  });
+
+  test("takes sql.js's wasm file from whoever brings it", async () => {
+    const wasm = readFileSync(createRequire(import.meta.url).resolve("sql.js/dist/sql-wasm-browser.wasm"));
+    const db = new Database(await startEngine({ wasm }), emptyImage());
+    expect(texts(db, "SELECT 'it runs'")).toEqual(["it runs"]);
+    db.close();
   });
 
   test("the views of its memory are right after it has grown", async () => {
