@@ -144,7 +144,10 @@ export class ImageCorrupt extends PerdureError {
   readonly place: string;
 
   constructor(place: string, problem: string, options?: ErrorOptions) {
-    super(`${place} is damaged: ${problem}; it was left as it is, restore it or read it with sqlite3's .recover`, options);
+    super(
+      `${place} is damaged: ${problem}; it was left as it is, restore it or read it with sqlite3's .recover`,
+      options,
+    );
     this.place = place;
   }
 }

@@ -39,13 +39,4 @@ export {
   StoreConflict,
 } from "./errors.ts";
 export type { ErrorCode, RefusalCode } from "./errors.ts";
-export type {
-  AsyncAdapter,
-  LoadedImage,
-  News,
-  PageDelta,
-  Pages,
-  Position,
-  Supports,
-  SyncAdapter,
-} from "./port.ts";
+export type { AsyncAdapter, LoadedImage, News, PageDelta, Pages, Position, Supports, SyncAdapter } from "./port.ts";

@@ -64,7 +64,8 @@ export const STATEMENTS = {
   cancel: "DELETE FROM timers WHERE execution_id = ? AND path = ?",
   trace:
     "INSERT INTO trace (execution_id, idx, entry) SELECT ?, COALESCE((SELECT MAX(idx) FROM trace WHERE execution_id = ?), -1) + 1, ?",
-  trimTrace: "DELETE FROM trace WHERE execution_id = ? AND idx <= (SELECT MAX(idx) FROM trace WHERE execution_id = ?) - ?",
+  trimTrace:
+    "DELETE FROM trace WHERE execution_id = ? AND idx <= (SELECT MAX(idx) FROM trace WHERE execution_id = ?) - ?",
   readTrace: "SELECT idx, entry FROM trace WHERE execution_id = ? ORDER BY idx",
   load: "SELECT data FROM executions WHERE id = ?",
   loadForEvent:

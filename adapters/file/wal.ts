@@ -83,8 +83,8 @@ export function readHeader(header: Uint8Array): LogPosition | null {
     salt2: view.getUint32(20),
     swapped,
     frames: 0,
-    sum1: sums[0]!,
-    sum2: sums[1]!,
+    sum1: sums[0],
+    sum2: sums[1],
   };
 }
 
@@ -180,7 +180,7 @@ export function scan(position: LogPosition, read: (at: number, bytes: number) =>
       for (const [n, held] of pending) pages.set(n, held);
       pending.clear();
       pageCount = size;
-      committed = { ...position, frames, sum1: sums[0]!, sum2: sums[1]! };
+      committed = { ...position, frames, sum1: sums[0], sum2: sums[1] };
     }
     if (whole < framesAtATime) return { position: committed, pages, pageCount };
     framesAtATime = Math.min(framesAtATime * 4, mostFrames);

@@ -2,7 +2,7 @@
 // differ, and look at an error's class, fields and message.
 
 /** What a failed assertion throws. */
-export class CheckFailed extends Error {
+class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 

@@ -166,7 +166,7 @@ function complete<T>(
   return full;
 }
 
-function defaultOf(record: string, field: Struct<unknown, unknown>, path: Path): unknown {
+function defaultOf(record: string, field: Struct, path: Path): unknown {
   try {
     return create(undefined, field);
   } catch (error) {
@@ -197,8 +197,9 @@ function shaped<T>(record: string, value: unknown, struct: RecordStruct<T>, path
 function validated<T>(record: string, full: Record<string, unknown>, struct: RecordStruct<T>, path: Path = []): T {
   if (fits(full, struct)) return full as T;
   const [error] = validate(full, struct);
+  const where = (error?.path ?? []) as (string | number)[];
   // superstruct's own message holds the value, which is the user's; the name of what was expected does not.
-  throw new RecordInvalid(record, [...path, ...(error?.path as (string | number)[])], `expected ${error?.type}`);
+  throw new RecordInvalid(record, [...path, ...where], `expected ${error?.type ?? "another shape"}`);
 }
 
 function checkJson(record: string, value: unknown, path: Path): asserts value is Json {

@@ -46,7 +46,7 @@ function findProblemInside(value: object, above: readonly object[]): Problem | n
   if (!isPlainObject(value)) return { path: [], problem: "only plain objects and arrays are JSON" };
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return { path: [key.toWellFormed()], problem: "a lone surrogate is not text" };
-    const found = findProblem((value as Record<string, unknown>)[key], inside);
+    const found = findProblem(value[key], inside);
     if (found !== null) return { ...found, path: [key, ...found.path] };
   }
   return null;
@@ -61,9 +61,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** Text that holds no number long enough to lose digits needs no second look. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[eE]\+?\d{2}/;
-/** A string, or one of the tokens Python writes and JSON lacks. */
-const PYTHON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?Infinity|NaN/g;
-
 /** Thrown by `parseStored`; callers say which record it was. */
 export class StoredJsonError extends Error implements Problem {
   readonly path: (string | number)[];
@@ -86,7 +83,7 @@ export function parseStored(text: string, pythonTokens = false): unknown {
     value = JSON.parse(text);
   } catch {
     if (!pythonTokens) throw new StoredJsonError({ path: [], problem: "the stored text is not JSON" });
-    return parseStored(text.replace(PYTHON_TOKEN, (token) => (token.startsWith('"') ? token : "null")));
+    return parseStored(withoutPythonTokens(text));
   }
   if (MAY_LOSE_DIGITS.test(text)) {
     const lost = findLostNumber(text);
@@ -95,9 +92,37 @@ export function parseStored(text: string, pythonTokens = false): unknown {
   return value;
 }
 
+/** NaN and Infinity outside of strings become null. */
+function withoutPythonTokens(text: string): string {
+  const token = /"|-?Infinity|NaN/g;
+  let result = "";
+  let done = 0;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    if (match[0] === '"') token.lastIndex = endOfString(text, match.index);
+    else {
+      result += `${text.slice(done, match.index)}null`;
+      done = token.lastIndex;
+    }
+  }
+  return result + text.slice(done);
+}
+
+/**
+ * Where the string that opens at `open` is over. By hand: a regular expression for it gives up on a string with millions
+ * of escapes, with an error in V8 and without one in JavaScriptCore.
+ */
+function endOfString(text: string, open: number): number {
+  for (let quote = text.indexOf('"', open + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
 /** Walks JSON text that is known to be well-formed, looking for a number that a double does not keep. */
 function findLostNumber(text: string): Problem | null {
-  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[[\]{},]/g;
+  const token = /-?\d[\d.eE+-]*|["[\]{},]/g;
   /** One step a level: an index for arrays, the last key for objects. */
   const path: (string | number)[] = [];
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
@@ -109,9 +134,10 @@ function findLostNumber(text: string): Problem | null {
     else if (found === ",") {
       const step = path[last];
       if (typeof step === "number") path[last] = step + 1;
-    } else if (found.startsWith('"')) {
+    } else if (found === '"') {
+      token.lastIndex = endOfString(text, match.index);
       if (typeof path[last] === "string" && /^\s*:/.test(text.slice(token.lastIndex, token.lastIndex + 32))) {
-        path[last] = JSON.parse(found) as string;
+        path[last] = JSON.parse(text.slice(match.index, token.lastIndex)) as string;
       }
     } else if (losesDigits(found)) {
       return { path, problem: "a number that JavaScript cannot hold without losing digits" };

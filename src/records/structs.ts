@@ -49,6 +49,7 @@ const flag = (): Struct<boolean, null> => field("true or false", isBoolean, () =
 const userObject = (): Struct<JsonObject, null> => field("an object", isUserObject, () => ({}));
 
 /** A record's struct, whose fields are known by name. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as superstruct types a schema
 export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
 
 /** Whether every field is as its struct wants it. When not, superstruct itself can tell where and why. */
@@ -58,7 +59,7 @@ export function fits<T>(value: Record<string, unknown>, { schema }: RecordStruct
 }
 
 /** 32 hexadecimal digits, as the original writes ids. */
-export const newId = (): string => crypto.randomUUID().replaceAll("-", "");
+const newId = (): string => crypto.randomUUID().replaceAll("-", "");
 
 /** Something that happened, addressed to an Execution. */
 export const EventStruct = type({

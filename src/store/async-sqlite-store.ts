@@ -154,7 +154,7 @@ export class AsyncSqliteStore {
 
   #enqueue<T>(work: Work<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ work, resolve, reject });
       this.#draining ??= this.#drain();
     });
   }
@@ -162,7 +162,7 @@ export class AsyncSqliteStore {
   /** Never rejects: every job has its own promise. */
   async #drain(): Promise<void> {
     // Calls made in one stretch of code belong together.
-    await null;
+    await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = this.#queue.splice(0, MAX_GROUP);
       try {

@@ -24,7 +24,7 @@ export interface Page {
   readonly nextCursor: string | null;
 }
 
-export const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = 100;
 const KEYSET = "k:";
 
 /** A listing ready to run: `limit + 1` rows are asked for, to know whether there are more. */

@@ -7,7 +7,7 @@ import { type Chapter, scenario, scenarioFor } from "../scenario.ts";
 import type { Store } from "../stage.ts";
 
 /** A call of every method. The type makes a new method without a row an error. */
-export const CALLS: { readonly [method in Exclude<keyof SqliteStore, "close">]: (store: Store) => unknown } = {
+const CALLS: { readonly [method in Exclude<keyof SqliteStore, "close">]: (store: Store) => unknown } = {
   load: (store) => store.load("a"),
   loadForEvent: (store) => store.loadForEvent("a", "e"),
   save: (store) => store.save(order("a")),
