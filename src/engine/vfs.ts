@@ -11,7 +11,6 @@ export interface Vfs {
   /** Puts an image behind a name for SQLite to open. */
   mount(image: Image): { readonly name: string; readonly file: MountedFile };
   unmount(name: string): void;
-  readonly unixName: string;
 }
 
 /** One database as SQLite's pager sees it. */
@@ -22,8 +21,6 @@ export interface MountedFile {
    * at offset 24 of the file with those it remembers (pager.c, pagerSharedLock), so it is shown others, once.
    */
   stale: boolean;
-  /** Counts writes that were not whole aligned pages. The pages model stands on there being none. */
-  readonly writes: { pages: number };
 }
 
 const OK = 0;
@@ -59,8 +56,7 @@ export function installVfs(sqlite: SqlJs, memory: Memory, table: WebAssembly.Tab
       }
     }, signature);
 
-  const succeed = shim("ii", () => OK);
-  const succeed2 = shim("iii", () => OK);
+  const succeed = shim("iii", () => OK);
   const methods = sqlite._malloc(IO_METHODS_BYTES);
   const pointers: Pointer[] = [
     shim("ii", (file: Pointer) => {
@@ -83,7 +79,6 @@ export function installVfs(sqlite: SqlJs, memory: Memory, table: WebAssembly.Tab
       const mount = open.get(file)!;
       const at = Number(offset);
       if (bytes !== mount.image.pageSize || at % bytes !== 0) return IOERR_WRITE;
-      mount.writes.pages++;
       mount.image.write(at / bytes + 1, memory.bytes.subarray(source, source + bytes));
       return OK;
     }),
@@ -92,14 +87,14 @@ export function installVfs(sqlite: SqlJs, memory: Memory, table: WebAssembly.Tab
       image.truncate(Math.ceil(Number(size) / image.pageSize));
       return OK;
     }),
-    succeed2, // xSync: durability is the adapter's
+    succeed, // xSync: durability is the adapter's
     shim("iii", (file: Pointer, size: Pointer) => {
       const { image } = open.get(file)!;
       memory.view.setBigInt64(size, BigInt(image.pageCount * image.pageSize), true);
       return OK;
     }),
-    succeed2, // xLock: the lease is the adapter's
-    succeed2, // xUnlock
+    succeed, // xLock: the lease is the adapter's
+    succeed, // xUnlock
     shim("iii", (_file: Pointer, result: Pointer) => {
       memory.view.setInt32(result, 0, true);
       return OK;
@@ -110,7 +105,6 @@ export function installVfs(sqlite: SqlJs, memory: Memory, table: WebAssembly.Tab
   ];
   memory.view.setInt32(methods, 1, true);
   pointers.forEach((pointer, i) => memory.view.setInt32(methods + 4 + i * 4, pointer, true));
-  void succeed;
 
   const vfs = defaultVfs(sqlite, memory);
   const unixOpen = table.get(memory.view.getInt32(vfs + VFS_OPEN, true)) as (...args: number[]) => number;
@@ -137,10 +131,9 @@ export function installVfs(sqlite: SqlJs, memory: Memory, table: WebAssembly.Tab
   memory.view.setInt32(vfs + VFS_ACCESS, xAccess, true);
 
   return {
-    unixName: sqlite.UTF8ToString(memory.view.getInt32(vfs + VFS_NAME, true)),
     mount(image) {
       const name = `${PREFIX}${++count}`;
-      const file: MountedFile = { image, stale: false, writes: { pages: 0 } };
+      const file: MountedFile = { image, stale: false };
       mounted.set(name, file);
       return { name, file };
     },
