@@ -27,14 +27,14 @@ export type Verdict =
 export function judge(
   place: string,
   base: BaseFile,
-  known: LogFile | null,
+  known: LogFile,
   pages: Pages,
   found: { readonly log: LogFile; readonly scanned: Scanned } | null,
 ): Verdict {
   const committed = found !== null && found.scanned.pageCount !== null;
-  if (found !== null && known !== null && isSuccessor(found.log.position, known.position)) return "disk";
+  if (found !== null && isSuccessor(found.log.position, known.position)) return "disk";
   // A copy of our log as it was some time ago, put back in its place.
-  if (committed && known !== null && known.isPrefix(found.scanned.position)) return "ours";
+  if (committed && known.isPrefix(found.scanned.position)) return "ours";
   const baseIsComplete = base.differences(pages).size === 0;
   // Somebody's SQLite finished the log and took it away; who opened the file since then started from all we had.
   if (baseIsComplete) return committed ? "disk" : "same";

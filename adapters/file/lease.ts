@@ -86,12 +86,7 @@ export class Lease {
     if (!this.#held) return;
     this.#held = false;
     heldHere.delete(this.#owner.token);
-    try {
-      // What is not ours any more is not ours to delete.
-      if (this.isStillOurs()) fs.unlinkSync(this.#lockFile);
-    } catch {
-      // The commit is durable all the same. The lock that stays is ours, and ours to take again.
-    }
+    this.#giveBack();
   }
 
   /** Whether another living store has the place open. Needs the lease. Clears away what dead ones left. */
@@ -110,8 +105,22 @@ export class Lease {
 
   close(): void {
     this.release();
+    this.#giveBack();
     this.#unlock();
-    fs.rmSync(this.#ownerFile, { force: true });
+    try {
+      fs.rmSync(this.#ownerFile, { force: true });
+    } catch {
+      // The next one to open finds its owner dead, and clears it away.
+    }
+  }
+
+  #giveBack(): void {
+    try {
+      // What is not ours any more is not ours to delete.
+      if (this.isStillOurs()) fs.unlinkSync(this.#lockFile);
+    } catch {
+      // A commit is durable all the same. The lock that stays is ours: to take again, or to give back at the end.
+    }
   }
 
   /** One attempt at a lock file: null when it is ours now, else who holds it. */

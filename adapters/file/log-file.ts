@@ -52,13 +52,13 @@ export class LogFile {
     return { log: new LogFile(path, file, scanned.position), scanned };
   }
 
-  /** Whether a log is at the path, if only its header. */
-  static isAt(path: string): boolean {
+  /** Whether bytes lie there that are not a log's: neither empty space nor a header that SQLite would take. */
+  static isSomethingElse(path: string): boolean {
     if (identityAt(path) === null) return false;
     const file = openFile(path);
-    const start = readHeader(readPart(file, 0, WAL_HEADER_BYTES));
+    const header = readPart(file, 0, WAL_HEADER_BYTES);
     file.close();
-    return start !== null;
+    return readHeader(header) === null && header.some((byte) => byte !== 0);
   }
 
   /**

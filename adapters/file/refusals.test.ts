@@ -55,6 +55,12 @@ const HOSTILE: readonly Hostile[] = [
     files: () => ({ "a.db-wal": golden("uncheckpointed.db-wal") }),
   },
   {
+    name: "something that is no log in its place",
+    code: "image-corrupt",
+    says: /no log/,
+    files: () => ({ "a.db": golden("checkpointed.db"), "a.db-wal": patched(golden("uncheckpointed.db-wal"), 24, 1, 2, 3) }),
+  },
+  {
     name: "a file cut in the middle of a page",
     code: "image-corrupt",
     says: /page 25 is missing \(truncated\)/,

@@ -35,8 +35,10 @@ export class FileStorage {
   #path = "";
   #lease: Lease | null = null;
   #base: BaseFile | null = null;
-  /** Null while nothing was ever logged. */
+  /** Null as long as there is no file. */
   #log: LogFile | null = null;
+  /** Whether there was no log before us. */
+  #madeLog = false;
   #shm: WalIndex = new WalIndex("");
   readonly #checkpoint: Checkpoint;
   /** What the store holds as its position. The log's own one may be newer: a checkpoint starts it over. */
@@ -89,8 +91,7 @@ export class FileStorage {
     // Fenced by what is in storage, not only by the lease (L4): the process may have been frozen since the pull.
     if (after !== this.#known || !this.#lease!.isStillOurs() || this.#isOvertaken()) throw new Fenced(this.place);
     try {
-      if (this.#base === null) yield* this.#createBase(delta);
-      else if (this.#log === null) yield* this.#createLog(delta);
+      if (this.#log === null) yield* this.#createBase(delta);
       else yield* this.#appendFrames(this.#log, delta);
     } catch (error) {
       throw error instanceof PerdureError ? error : new FlushFailed(this.place, error);
@@ -104,22 +105,24 @@ export class FileStorage {
     yield* this.#advanceCheckpoint(this.#log, pages);
   }
 
-  /** Leaves a file that is complete by itself, when nobody else needs the log. What fails here was durable before. */
+  /**
+   * Leaves a file that is complete by itself, when nobody else needs the log; of a place that was refused (`pages` is
+   * null), what was found. What fails here was durable before.
+   */
   *close(pages: Pages | null): Program<void> {
     const lease = this.#lease;
     try {
-      if (lease === null || pages === null) return;
-      if (!lease.held && !lease.tryAcquire()) return;
+      if (lease === null || (!lease.held && !lease.tryAcquire())) return;
       if (this.#repair !== null) yield* this.#runRepair();
-      if (this.#log === null || !this.#isCurrent() || this.#base?.isInPlace() !== true) return;
-      if (this.#log.position.frames > 0) yield* this.#advanceCheckpoint(this.#log, pages, Infinity);
-      const isEmpty = this.#repair === null && this.#log.position.frames === 0;
-      if (isEmpty && !this.#shm.exists() && !lease.hasCompany()) remove(`${this.#path}-wal`);
+      const log = this.#log;
+      if (log === null || !this.#isCurrent() || this.#base?.isInPlace() !== true) return;
+      if (pages !== null && log.position.frames > 0) yield* this.#advanceCheckpoint(log, pages, Infinity);
+      const isNeeded = this.#repair !== null || log.position.frames > 0 || this.#shm.exists() || lease.hasCompany();
+      if (!isNeeded && (pages !== null || this.#madeLog)) remove(`${this.#path}-wal`);
     } catch {
       // The next one to open finds the log and goes on from there.
     } finally {
-      this.#log?.close();
-      this.#base?.close();
+      this.#closeFiles();
       lease?.close();
     }
   }
@@ -143,8 +146,13 @@ export class FileStorage {
       this.#refuseLogWithoutBase(found);
       return { pageSize: this.#known.pageSize, pageCount: 0, chunks: [], position: this.#known };
     }
+    if (found === null && LogFile.isSomethingElse(`${this.#path}-wal`)) {
+      throw new ImageCorrupt(this.place, "what lies beside it as its log (-wal) is no log; move it away to open without it");
+    }
     const scanned = this.#adoptLog(found, this.#base.pageSize);
     const image = this.#base.load(scanned);
+    // Without a log of our own making we could not tell whether others wrote and took theirs away again.
+    if (this.#log === null) yield* this.#createLog(this.#base.pageSize);
     // Its writer may have died before its sync; from now on everybody may see it (L2, L3).
     if (this.#strict && scanned !== null && this.#log !== null) yield* this.#log.sync();
     this.#forgetIndex();
@@ -156,7 +164,6 @@ export class FileStorage {
     if (found === null || found.log.position.pageSize !== pageSize) {
       found?.log.close();
       if (found?.scanned.pageCount) throw new ImageCorrupt(this.place, "its log has pages of another size");
-      this.#known = startLog(pageSize, 0, 0, 0);
       return null;
     }
     this.#log = found.log;
@@ -175,14 +182,13 @@ export class FileStorage {
   /** Whether base and log are as we left them. */
   #isCurrent(): boolean {
     return translating(this.place, () => {
-      if (this.#base === null) return identityAt(this.#path) === null;
-      return this.#log === null ? !LogFile.isAt(`${this.#path}-wal`) : this.#log.isCurrent();
+      return this.#log === null ? identityAt(this.#path) === null : this.#log.isCurrent();
     });
   }
 
   /** Whether somebody wrote since we looked. That the log is still in its place is asked after the write. */
   #isOvertaken(): boolean {
-    if (this.#base === null || this.#log === null) return !this.#isCurrent();
+    if (this.#log === null) return !this.#isCurrent();
     return !this.#log.isSameLog() || this.#log.hasMore();
   }
 
@@ -198,8 +204,8 @@ export class FileStorage {
     this.#refuseReplacedBase();
     const base = this.#base;
     const log = this.#log;
-    if (base === null) return yield* this.#reload();
-    if (log === null || !log.isInPlace() || !log.isSameLog()) return yield* this.#heal(base, log, pages);
+    if (base === null || log === null) return yield* this.#reload();
+    if (!log.isInPlace() || !log.isSameLog()) return yield* this.#heal(base, log, pages);
     const scanned = log.readOn();
     if (scanned.pageCount === null) {
       // A writer died in the middle: what it wrote is no transaction, and must not be looked at again and again.
@@ -219,26 +225,25 @@ export class FileStorage {
   }
 
   /** The log is not the one we knew. */
-  *#heal(base: BaseFile, log: LogFile | null, pages: Pages): Program<News | null> {
+  *#heal(base: BaseFile, log: LogFile, pages: Pages): Program<News> {
     // Others may have appended to the old file before it was taken away; it is still open here.
-    const last = log !== null && !log.isInPlace() && log.isSameLog() ? log.readOn() : null;
-    if (log !== null && last !== null) log.advance(last.position);
-    const whole = last === null || last.pageCount === null ? pages : overlay(pages, last);
+    const last = !log.isInPlace() && log.isSameLog() ? log.readOn() : null;
+    if (last !== null) log.advance(last.position);
+    const whole = last === null ? pages : overlay(pages, last);
     const found = LogFile.open(`${this.#path}-wal`);
     try {
       const verdict = judge(this.place, base, log, whole, found);
       if (verdict === "disk") return yield* this.#reload();
-      const start = log?.successor() ?? startLog(base.pageSize, 0, randomSalt(), randomSalt());
       const missing = verdict === "ours" ? base.differences(whole) : new Map<number, Uint8Array>();
       const delta = missing.size === 0 ? null : { pageSize: base.pageSize, pageCount: whole.pageCount, pages: missing };
-      const healed = yield* this.#newLog(start, delta);
-      log?.close();
-      this.#log = healed;
-      this.#known = healed.position;
+      this.#log = yield* this.#newLog(log.successor(), delta);
+      log.close();
+      this.#known = this.#log.position;
       this.#checkpoint.reset();
       this.#checkpoint.note(missing.keys());
       this.#forgetIndex();
-      return { position: this.#known, delta: last?.pageCount ? toDelta(last) : emptyDelta(whole) };
+      const { pageSize, pageCount } = whole;
+      return { position: this.#known, delta: { pageSize, pageCount, pages: last?.pages ?? new Map<number, Uint8Array>() } };
     } finally {
       found?.log.close();
     }
@@ -246,13 +251,13 @@ export class FileStorage {
 
   *#createBase(delta: PageDelta): Program<void> {
     this.#base = yield* BaseFile.create(this.#path, this.place, this.#temporary(), delta);
+    yield* this.#createLog(delta.pageSize);
   }
 
-  *#createLog(delta: PageDelta): Program<void> {
-    const start = startLog(delta.pageSize, 0, randomSalt(), randomSalt());
-    this.#log = yield* this.#newLog(start, delta);
+  *#createLog(pageSize: number): Program<void> {
+    this.#log = yield* this.#newLog(startLog(pageSize, 0, randomSalt(), randomSalt()), null);
     this.#known = this.#log.position;
-    this.#checkpoint.note(delta.pages.keys());
+    this.#madeLog = true;
   }
 
   #newLog(start: LogPosition, delta: PageDelta | null): Program<LogFile> {
@@ -351,10 +356,6 @@ export class FileStorage {
 
 function toDelta({ position, pages, pageCount }: Scanned): PageDelta {
   return { pageSize: position.pageSize, pageCount: pageCount!, pages };
-}
-
-function emptyDelta({ pageSize, pageCount }: Pages): PageDelta {
-  return { pageSize, pageCount, pages: new Map() };
 }
 
 /** `pages` with what was scanned on top. */

@@ -7,9 +7,10 @@ import * as path from "node:path";
 import { newExecution } from "../../src/records/codec.ts";
 import type { Execution } from "../../src/records/structs.ts";
 
-/** A fresh folder, gone when the test is over. */
-export function temporaryFolder(onFinished: (done: () => void) => void): string {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "perdure-test-"));
+/** A fresh folder, gone when the test is over. Where faults are made up no real disk is needed: memory does. */
+export function temporaryFolder(onFinished: (done: () => void) => void, kind: "disk" | "memory" = "disk"): string {
+  const parent = kind === "memory" && fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
+  const folder = fs.mkdtempSync(path.join(parent, "perdure-test-"));
   onFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -53,7 +54,7 @@ export async function withCalls<T>(
     try {
       before("fdatasyncSync", 0);
     } catch (error) {
-      setImmediate(done, error);
+      setImmediate(() => done(error as Error));
       return;
     }
     fdatasync(fd, done);

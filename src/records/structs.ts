@@ -106,8 +106,8 @@ export const ExecutionStruct = type({
   parent_id: optionalId(),
   child_id: optionalId(),
   deferred: field("an array of events", isEvents, () => []),
-  children: field("an object of children", dictionaryOf(isChild), () => ({})),
-  invoke_seq: field("an object of integers", dictionaryOf(isInteger), () => ({})),
+  children: field<Record<string, Child>>("an object of children", dictionaryOf(isChild), () => ({})),
+  invoke_seq: field<Record<string, number>>("an object of integers", dictionaryOf(isInteger), () => ({})),
 });
 export type Execution = Infer<typeof ExecutionStruct>;
 

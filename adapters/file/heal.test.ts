@@ -1,0 +1,200 @@
+// A log that is not the one we knew (L2, L5, L7): removed, replaced, finished by a stock SQLite, started over by a peer.
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { AsyncSqliteStore, SqliteStore } from "../node.ts";
+import { sample, temporaryFolder } from "./testing.ts";
+
+const hasSqlite = ((): boolean => {
+  try {
+    execFileSync("sqlite3", ["--version"]);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+const sqlite = (file: string, ...sql: string[]): string =>
+  execFileSync("sqlite3", [file, ...sql], { encoding: "utf8" }).trim();
+
+function place(): string {
+  return path.join(temporaryFolder(onTestFinished), "a.db");
+}
+
+/** Opened anew, the file must hold exactly these. */
+async function expectStored(file: string, versions: Record<string, number>): Promise<void> {
+  const store = await SqliteStore.create(file, { mustExist: true });
+  const found = Object.fromEntries(store.listExecutions().items.map(({ id, version }) => [id, version]));
+  store.close();
+  expect(found).toEqual(versions);
+  if (hasSqlite) expect(sqlite(file, "PRAGMA integrity_check")).toBe("ok");
+}
+
+/** What the files hold now, as a process that comes after a crash finds them. */
+function crashed(file: string): string {
+  const copy = path.join(temporaryFolder(onTestFinished), "a.db");
+  for (const suffix of ["", "-wal"]) {
+    if (fs.existsSync(file + suffix)) fs.copyFileSync(file + suffix, copy + suffix);
+  }
+  return copy;
+}
+
+describe("a log taken away", () => {
+  test("L2 nothing acknowledged is lost, by the one who wrote it", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    for (let i = 0; i < 3; i++) store.save(one);
+    fs.unlinkSync(`${file}-wal`);
+    store.save(one);
+    await expectStored(crashed(file), { one: 4 });
+    expect(store.load("one")?.version).toBe(4);
+    store.close();
+    await expectStored(file, { one: 4 });
+  });
+
+  test("L2 a read heals it as well", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    store.save(sample("one"));
+    fs.unlinkSync(`${file}-wal`);
+    expect(store.load("one")?.version).toBe(1);
+    await expectStored(crashed(file), { one: 1 });
+    store.close();
+  });
+
+  test("L2 L4 of two stores the first heals with what both wrote, and the second follows", async () => {
+    const file = place();
+    const [a, b] = [await SqliteStore.create(file), await AsyncSqliteStore.create(file)];
+    const one = sample("one");
+    a.save(one);
+    await b.save((await b.load("one"))!);
+    fs.unlinkSync(`${file}-wal`);
+    // `a` did not see b's last write before the log went.
+    a.save(sample("two"));
+    await expectStored(crashed(file), { one: 2, two: 1 });
+    await b.save(sample("three"));
+    expect(a.listExecutions().items.map(({ id }) => id)).toEqual(["one", "three", "two"]);
+    expect(() => a.save(one)).toThrow(/expected version 1, found 2/);
+    a.close();
+    await b.close();
+    await expectStored(file, { one: 2, two: 1, three: 1 });
+  });
+
+  test("L7 when somebody else went on from the older state, neither side is dropped", async () => {
+    const file = place();
+    const a = await SqliteStore.create(file);
+    const one = sample("one");
+    a.save(one);
+    fs.unlinkSync(`${file}-wal`);
+    const b = await SqliteStore.create(file);
+    expect(b.load("one")).toBeNull();
+    b.save(sample("other"));
+    expect(() => a.save(one)).toThrow(expect.objectContaining({ code: "storage-replaced" }));
+    expect(one.version).toBe(1);
+    a.close();
+    b.close();
+    await expectStored(file, { other: 1 });
+  });
+});
+
+describe("a log replaced", () => {
+  test("L2 by garbage", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    fs.rmSync(`${file}-wal`);
+    fs.writeFileSync(`${file}-wal`, "garbage".repeat(1000));
+    store.save(one);
+    await expectStored(crashed(file), { one: 2 });
+    store.close();
+  });
+
+  test("L2 by an older copy of itself", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    fs.copyFileSync(`${file}-wal`, `${file}-old`);
+    store.save(one);
+    store.save(sample("two"));
+    fs.renameSync(`${file}-old`, `${file}-wal`);
+    store.save(one);
+    await expectStored(crashed(file), { one: 3, two: 1 });
+    store.close();
+  });
+
+  test("L2 by an empty file, or cut to nothing in place", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    fs.rmSync(`${file}-wal`);
+    fs.writeFileSync(`${file}-wal`, "");
+    store.save(one);
+    await expectStored(crashed(file), { one: 2 });
+    fs.truncateSync(`${file}-wal`, 0);
+    store.save(one);
+    await expectStored(crashed(file), { one: 3 });
+    store.close();
+  });
+});
+
+describe("the file itself taken away", () => {
+  test.each(["removed", "replaced"])("L7 %s: a typed error, and no new file", async (how) => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    if (how === "removed") fs.unlinkSync(file);
+    else fs.renameSync(crashed(file), file);
+    expect(() => store.save(one)).toThrow(expect.objectContaining({ code: "storage-replaced" }));
+    expect(one.version).toBe(1);
+    store.close();
+    expect(fs.existsSync(file)).toBe(how === "replaced");
+  });
+});
+
+describe.skipIf(!hasSqlite)("a stock sqlite3 beside an open store (needs the sqlite3 program)", () => {
+  test("L5 opened and closed without -readonly, it moves the log into the file and removes it; the store goes on", async () => {
+    const file = place();
+    const [a, b] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+    const one = sample("one");
+    a.save(one);
+    expect(sqlite(file, "SELECT version FROM executions")).toBe("1");
+    expect(fs.existsSync(`${file}-wal`)).toBe(false);
+    a.save(one);
+    expect(b.load("one")?.version).toBe(2);
+    expect(sqlite(file, "SELECT version FROM executions")).toBe("2");
+    b.save(b.load("one")!);
+    expect(a.load("one")?.version).toBe(3);
+    a.close();
+    b.close();
+    await expectStored(file, { one: 3 });
+  });
+
+  test("L5 its own truncating checkpoint is followed too", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    sqlite(file, "PRAGMA wal_checkpoint(TRUNCATE)");
+    store.save(one);
+    await expectStored(crashed(file), { one: 2 });
+    store.close();
+  });
+
+  test("L7 what it wrote while a store was open is taken in, though it broke the rule", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    sqlite(file, "INSERT INTO outbox (target_id, event) VALUES ('x', '{\"kind\":\"Go\"}')");
+    store.save(one);
+    expect(store.pendingOutbox().map(({ target_id }) => target_id)).toEqual(["x"]);
+    store.close();
+    expect(sqlite(file, "SELECT count(*) FROM outbox")).toBe("1");
+    await expectStored(file, { one: 2 });
+  });
+});

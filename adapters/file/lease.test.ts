@@ -1,0 +1,178 @@
+// The lease between processes (L4): who holds it, who may take it over, and what a death at any point leaves behind.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { AsyncSqliteStore, SqliteStore, StoreBusy } from "../node.ts";
+import { runBlocking } from "./disk.ts";
+import { asyncFileAdapter } from "./index.ts";
+import { Lease } from "./lease.ts";
+import { isDead, thisProcess } from "./owner.ts";
+import { sample, temporaryFolder } from "./testing.ts";
+
+const place = (): string => path.join(temporaryFolder(onTestFinished), "a.db");
+
+/** A process that lived a moment ago. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ["-e", ""]);
+  await once(child, "exit");
+  return child.pid!;
+}
+
+/** Leaves a lock behind as a store of that process would have. */
+function leaveLock(file: string, pid: number, token = "dead"): void {
+  fs.writeFileSync(`${file}-lock.${token}`, JSON.stringify({ ...thisProcess(), token, pid, started: "1", locked: false }));
+  fs.linkSync(`${file}-lock.${token}`, `${file}-lock`);
+}
+
+describe("the lease", () => {
+  test("L4 is held by one, names its holder, and is free again after", () => {
+    const file = place();
+    const [a, b] = [new Lease(file, 20, true), new Lease(file, 20, false)];
+    runBlocking(a.acquire());
+    expect(() => runBlocking(b.acquire())).toThrow(StoreBusy);
+    expect(() => runBlocking(b.acquire())).toThrow(new RegExp(`process ${process.pid} `));
+    expect(b.held).toBe(false);
+    a.release();
+    runBlocking(b.acquire());
+    expect(b.held).toBe(true);
+    expect(a.tryAcquire()).toBe(false);
+    a.close();
+    b.close();
+    expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  });
+
+  test("L4 of a dead process is taken over at once, and its traces go", async () => {
+    const file = place();
+    leaveLock(file, await deadPid());
+    const lease = new Lease(file, 0, true);
+    runBlocking(lease.acquire());
+    expect(lease.inherited).toBe(true);
+    expect(fs.readdirSync(path.dirname(file))).toHaveLength(2);
+    lease.close();
+    expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  });
+
+  test("L4 taking over is itself left behind by a process that died in the middle of it, and of that too", async () => {
+    const file = place();
+    leaveLock(file, await deadPid());
+    const heir = { ...thisProcess(), token: "heir", pid: await deadPid(), started: "1", locked: false };
+    fs.writeFileSync(`${file}-lock.dead.heir`, JSON.stringify(heir));
+    fs.writeFileSync(`${file}-lock.dead.heir.heir.heir`, JSON.stringify({ ...heir, token: "third" }));
+    const lease = new Lease(file, 0, true);
+    runBlocking(lease.acquire());
+    expect(lease.held).toBe(true);
+    lease.release();
+    expect(lease.hasCompany()).toBe(false);
+    lease.close();
+    expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  });
+
+  test("L4 a lock file that names nobody was cut short by a power failure", () => {
+    const file = place();
+    fs.writeFileSync(`${file}-lock`, "");
+    const lease = new Lease(file, 0, true);
+    runBlocking(lease.acquire());
+    expect(lease.held).toBe(true);
+    lease.close();
+  });
+
+  test("L4 a pid used again is another process; another host or container may be alive", async () => {
+    const me = thisProcess();
+    const file = "unused";
+    expect(isDead(me, file)).toBe(false);
+    const gone = { ...me, pid: await deadPid(), locked: false };
+    expect(isDead(gone, file)).toBe(true);
+    expect(isDead({ ...gone, host: "elsewhere" }, file)).toBe(false);
+    if (me.started !== "") {
+      expect(isDead({ ...me, started: "1", locked: false }, file)).toBe(true);
+      expect(isDead({ ...gone, pidNamespace: "pid:[1]" }, file)).toBe(false);
+      expect(isDead({ ...me, boot: "before the last restart", locked: false }, file)).toBe(true);
+      expect(isDead({ ...gone, boot: "another machine", host: "elsewhere" }, file)).toBe(false);
+    }
+  });
+
+  test("L4 a lock deleted by hand and taken by another is not given back by us", () => {
+    const file = place();
+    const [a, b] = [new Lease(file, 0, true), new Lease(file, 0, true)];
+    runBlocking(a.acquire());
+    fs.unlinkSync(`${file}-lock`);
+    runBlocking(b.acquire());
+    expect(a.isStillOurs()).toBe(false);
+    a.release();
+    expect(b.isStillOurs()).toBe(true);
+    a.close();
+    b.close();
+  });
+
+  test("L4 the folder swept while the store is open costs nothing but the sweep", () => {
+    const file = place();
+    const lease = new Lease(file, 0, true);
+    for (const name of fs.readdirSync(path.dirname(file))) fs.unlinkSync(path.join(path.dirname(file), name));
+    runBlocking(lease.acquire());
+    expect(lease.isStillOurs()).toBe(true);
+    lease.close();
+    expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  });
+});
+
+describe("stores and the lease", () => {
+  test("L4 a living holder is waited for, up to busyTimeoutMs; nothing is written, reads go on", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file, { busyTimeoutMs: 30 });
+    const one = sample("one");
+    store.save(one);
+    const other = new Lease(file, 0, true);
+    runBlocking(other.acquire());
+    expect(() => store.save(one)).toThrow(expect.objectContaining({ code: "store-busy" }));
+    expect(one.version).toBe(1);
+    expect(store.load("one")?.version).toBe(1);
+    other.close();
+    store.save(one);
+    expect(one.version).toBe(2);
+    store.close();
+  });
+
+  test("L4 a writer that lost its lock while it was frozen is fenced by storage, and loses nothing of others", async () => {
+    const file = place();
+    const inner = asyncFileAdapter(file);
+    const other = await SqliteStore.create(file);
+    let isFrozen = false;
+    const store = await AsyncSqliteStore.create({
+      ...inner,
+      async append(delta, after) {
+        if (isFrozen) {
+          isFrozen = false;
+          fs.unlinkSync(`${file}-lock`);
+          other.save(sample("theirs"));
+        }
+        return inner.append(delta, after);
+      },
+    });
+    const one = sample("one");
+    await store.save(one);
+    isFrozen = true;
+    await expect(store.save(one)).rejects.toMatchObject({ code: "fenced" });
+    expect(one.version).toBe(1);
+    await store.save(one);
+    expect((await store.listExecutions()).items.map(({ id }) => id)).toEqual(["one", "theirs"]);
+    await store.close();
+    expect(other.load("one")?.version).toBe(2);
+    other.close();
+  });
+
+  test("L4 a synchronous store does not wait for one of its own thread, which could never answer", async () => {
+    const file = place();
+    const [a, b] = [await AsyncSqliteStore.create(file), await SqliteStore.create(file, { busyTimeoutMs: 60_000 })];
+    const saving = a.save(sample("one"));
+    // One turn of the microtasks: the lease is taken, the flush is under way.
+    for (let i = 0; i < 50 && !fs.existsSync(`${file}-lock`); i++) await Promise.resolve();
+    expect(() => b.save(sample("two"))).toThrow(/another store of this thread/);
+    await saving;
+    b.save(sample("two"));
+    expect((await a.listExecutions()).items).toHaveLength(2);
+    b.close();
+    await a.close();
+  });
+});
