@@ -86,7 +86,10 @@ export class BaseFile {
     const pageCount = log?.pageCount ?? this.readHeader().pageCount ?? Math.ceil(size / pageSize);
     for (let number = wholePages + 1; number <= pageCount; number++) {
       if (log?.pages.has(number)) continue;
-      throw new ImageCorrupt(this.#place, `it should have ${pageCount} pages and page ${number} is missing (truncated)`);
+      throw new ImageCorrupt(
+        this.#place,
+        `it should have ${pageCount} pages and page ${number} is missing (truncated)`,
+      );
     }
     const chunks: Uint8Array[] = [];
     for (let at = 0; at < pageCount * pageSize; at += CHUNK_BYTES) {
@@ -167,7 +170,11 @@ function refuseHotJournal(path: string, place: string): void {
   file.close();
   if (first === 0) return;
   const remedy = `let SQLite finish or roll it back: sqlite3 FILE "SELECT count(*) FROM sqlite_schema"`;
-  throw new StorageRefused("hot-journal", place, `a transaction of another program is unfinished (${journal}); ${remedy}`);
+  throw new StorageRefused(
+    "hot-journal",
+    place,
+    `a transaction of another program is unfinished (${journal}); ${remedy}`,
+  );
 }
 
 /** The system's refusals, as errors about the place. */

@@ -5,7 +5,9 @@ import * as path from "node:path";
 import { StorageRefused, systemCode } from "../../src/errors.ts";
 
 /** What takes long: the asynchronous adapter awaits it, the synchronous one blocks. */
-export type Pause = { readonly kind: "sync"; readonly file: RandomAccessFile } | { readonly kind: "sleep"; readonly ms: number };
+type Pause =
+  | { readonly kind: "sync"; readonly file: RandomAccessFile }
+  | { readonly kind: "sleep"; readonly ms: number };
 
 /** Code written once for both adapters: it yields where it would block. */
 export type Program<T> = Generator<Pause, T, void>;
@@ -150,7 +152,9 @@ export function resolvePlace(place: string): string {
 }
 
 /** What a path is: null when nothing is there. */
-export function inspect(file: string): { readonly isFile: boolean; readonly mode: number; readonly size: number } | null {
+export function inspect(
+  file: string,
+): { readonly isFile: boolean; readonly mode: number; readonly size: number } | null {
   const found = fs.statSync(file, { throwIfNoEntry: false });
   return found === undefined ? null : { isFile: found.isFile(), mode: found.mode & 0o777, size: found.size };
 }

@@ -23,7 +23,11 @@ interface Ledger {
 const newLedger = (): Ledger => ({ acknowledged: new Map(), attempted: new Map(), refused: [] });
 
 /** Opens, commits across several checkpoints, closes. Errors are kept, and the store goes on after them. */
-async function scenario(file: string, Store: typeof SqliteStore | typeof AsyncSqliteStore, ledger: Ledger): Promise<void> {
+async function scenario(
+  file: string,
+  Store: typeof SqliteStore | typeof AsyncSqliteStore,
+  ledger: Ledger,
+): Promise<void> {
   let store: SqliteStore | AsyncSqliteStore;
   try {
     store = await open(file, Store);
@@ -38,7 +42,10 @@ async function scenario(file: string, Store: typeof SqliteStore | typeof AsyncSq
   await store.close();
 }
 
-async function open(file: string, Store: typeof SqliteStore | typeof AsyncSqliteStore): Promise<SqliteStore | AsyncSqliteStore> {
+async function open(
+  file: string,
+  Store: typeof SqliteStore | typeof AsyncSqliteStore,
+): Promise<SqliteStore | AsyncSqliteStore> {
   const { fileAdapter, asyncFileAdapter } = await import("./index.ts");
   return Store === SqliteStore
     ? SqliteStore.create(fileAdapter(file, OPTIONS))
@@ -49,7 +56,10 @@ async function attempt(store: SqliteStore | AsyncSqliteStore, exe: Execution, le
   const { version } = exe;
   ledger.attempted.set(exe.id, version + 1);
   try {
-    await store.commit(exe, { emits: [{ event: { kind: "Go", data: { version: version + 1 } } }], trace: { version: version + 1 } });
+    await store.commit(exe, {
+      emits: [{ event: { kind: "Go", data: { version: version + 1 } } }],
+      trace: { version: version + 1 },
+    });
     ledger.acknowledged.set(exe.id, version + 1);
   } catch (error) {
     ledger.refused.push(error);
@@ -99,23 +109,26 @@ describe.each([SqliteStore, AsyncSqliteStore])("$name", (Store) => {
     expect(calls.filter((call) => call === "fdatasyncSync").length).toBeGreaterThanOrEqual(3 * ROUNDS + 2 + 2 * 2);
   });
 
-  test.each(["EIO", "ENOSPC"])("L1 L2 any one call fails with %s: what was refused is gone, the store goes on", async (code) => {
-    const calls = await countCalls(Store);
-    for (let n = 0; n < calls.length; n++) {
-      const file = path.join(temporaryFolder(onTestFinished, "memory"), "a.db");
-      const ledger = newLedger();
-      let count = 0;
-      await withCalls(
-        () => {
-          if (count++ === n) throw systemError(code);
-        },
-        () => scenario(file, Store, ledger),
-      );
-      expect(ledger.refused.length, `call ${n} (${calls[n]})`).toBeLessThanOrEqual(1);
-      for (const error of ledger.refused) expect(error).toBeInstanceOf(PerdureError);
-      await verify(file, ledger, false);
-    }
-  });
+  test.each(["EIO", "ENOSPC"])(
+    "L1 L2 any one call fails with %s: what was refused is gone, the store goes on",
+    async (code) => {
+      const calls = await countCalls(Store);
+      for (let n = 0; n < calls.length; n++) {
+        const file = path.join(temporaryFolder(onTestFinished, "memory"), "a.db");
+        const ledger = newLedger();
+        let count = 0;
+        await withCalls(
+          () => {
+            if (count++ === n) throw systemError(code);
+          },
+          () => scenario(file, Store, ledger),
+        );
+        expect(ledger.refused.length, `call ${n} (${calls[n]})`).toBeLessThanOrEqual(1);
+        for (const error of ledger.refused) expect(error).toBeInstanceOf(PerdureError);
+        await verify(file, ledger, false);
+      }
+    },
+  );
 
   test("L1 L2 a disk that is full for a while refuses every commit with code no-space, then takes them again", async () => {
     const file = path.join(temporaryFolder(onTestFinished, "memory"), "a.db");

@@ -23,7 +23,11 @@ export function readDatabaseHeader(bytes: Uint8Array, place: string): Header {
   const isPowerOfTwo = pageSize >= 512 && (pageSize & (pageSize - 1)) === 0;
   // 64, 32, 32: fixed numbers of the format, right behind the bytes reserved in each page.
   if (magic !== MAGIC || !isPowerOfTwo || fractions !== 0x402020) {
-    throw new StorageRefused("not-a-database", place, "not a SQLite database, or an encrypted one; it was left as it is");
+    throw new StorageRefused(
+      "not-a-database",
+      place,
+      "not a SQLite database, or an encrypted one; it was left as it is",
+    );
   }
   if (bytes[18]! > 2 || bytes[19]! > 2) {
     throw new StorageRefused("newer-format", place, "written in a file format newer than this SQLite knows");

@@ -22,7 +22,10 @@ async function deadPid(): Promise<number> {
 
 /** Leaves a lock behind as a store of that process would have. */
 function leaveLock(file: string, pid: number, token = "dead"): void {
-  fs.writeFileSync(`${file}-lock.${token}`, JSON.stringify({ ...thisProcess(), token, pid, started: "1", locked: false }));
+  fs.writeFileSync(
+    `${file}-lock.${token}`,
+    JSON.stringify({ ...thisProcess(), token, pid, started: "1", locked: false }),
+  );
   fs.linkSync(`${file}-lock.${token}`, `${file}-lock`);
 }
 

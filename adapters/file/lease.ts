@@ -168,7 +168,9 @@ export class Lease {
     if (code === "ENOENT" || code === "ENOTDIR") {
       return new StorageRefused("storage-missing", this.#place, "its directory is not there", { cause });
     }
-    return new StorageRefused("storage-denied", this.#place, `the lock file beside it cannot be made (${code})`, { cause });
+    return new StorageRefused("storage-denied", this.#place, `the lock file beside it cannot be made (${code})`, {
+      cause,
+    });
   }
 }
 

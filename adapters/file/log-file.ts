@@ -2,7 +2,15 @@
 // failed. Everything here needs the lease, except `isCurrent`. Knows nothing of the base.
 import * as fs from "node:fs";
 import type { PageDelta } from "../../src/port.ts";
-import { createFile, identityAt, openFile, type Program, type RandomAccessFile, readPart, syncDirectoryOf } from "./disk.ts";
+import {
+  createFile,
+  identityAt,
+  openFile,
+  type Program,
+  type RandomAccessFile,
+  readPart,
+  syncDirectoryOf,
+} from "./disk.ts";
 import {
   continuesLog,
   endOf,
@@ -65,7 +73,13 @@ export class LogFile {
    * A new log, in place of whatever is at the path, whose first transaction is `delta` when there is one. It appears
    * whole or not at all.
    */
-  static *create(path: string, temporary: string, mode: number, start: LogPosition, delta: PageDelta | null): Program<LogFile> {
+  static *create(
+    path: string,
+    temporary: string,
+    mode: number,
+    start: LogPosition,
+    delta: PageDelta | null,
+  ): Program<LogFile> {
     const file = createFile(temporary, mode);
     try {
       file.write(writeHeader(start), 0);

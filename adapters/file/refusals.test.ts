@@ -33,7 +33,12 @@ interface Hostile {
 }
 
 const HOSTILE: readonly Hostile[] = [
-  { name: "text", code: "not-a-database", says: /encrypted/, files: () => ({ "a.db": Buffer.from("hello ".repeat(1000)) }) },
+  {
+    name: "text",
+    code: "not-a-database",
+    says: /encrypted/,
+    files: () => ({ "a.db": Buffer.from("hello ".repeat(1000)) }),
+  },
   { name: "a short text", code: "not-a-database", says: /not a SQLite/, files: () => ({ "a.db": Buffer.from("hi") }) },
   {
     name: "random bytes, as encrypted ones look",
@@ -58,7 +63,10 @@ const HOSTILE: readonly Hostile[] = [
     name: "something that is no log in its place",
     code: "image-corrupt",
     says: /no log/,
-    files: () => ({ "a.db": golden("checkpointed.db"), "a.db-wal": patched(golden("uncheckpointed.db-wal"), 24, 1, 2, 3) }),
+    files: () => ({
+      "a.db": golden("checkpointed.db"),
+      "a.db-wal": patched(golden("uncheckpointed.db-wal"), 24, 1, 2, 3),
+    }),
   },
   {
     name: "a file cut in the middle of a page",
@@ -72,7 +80,12 @@ const HOSTILE: readonly Hostile[] = [
     says: /page 11 is missing/,
     files: () => ({ "a.db": golden("checkpointed.db").subarray(0, 40_960) }),
   },
-  { name: "a header alone", code: "image-corrupt", says: /missing/, files: () => ({ "a.db": golden("checkpointed.db").subarray(0, 100) }) },
+  {
+    name: "a header alone",
+    code: "image-corrupt",
+    says: /missing/,
+    files: () => ({ "a.db": golden("checkpointed.db").subarray(0, 100) }),
+  },
   {
     name: "a page size that is none",
     code: "not-a-database",
@@ -116,7 +129,10 @@ const HOSTILE: readonly Hostile[] = [
     name: "a log with pages of another size",
     code: "image-corrupt",
     says: /another size/,
-    files: async () => ({ "a.db": await made("CREATE TABLE other (x)", 1024), "a.db-wal": golden("uncheckpointed.db-wal") }),
+    files: async () => ({
+      "a.db": await made("CREATE TABLE other (x)", 1024),
+      "a.db-wal": golden("uncheckpointed.db-wal"),
+    }),
   },
 ];
 
@@ -204,7 +220,10 @@ describe("a file is kept as it is", () => {
   test.each([512, 1024, 2048, 8192, 16384, 32768, 65536])("pages of %i bytes are kept", async (pageSize) => {
     const folder = temporaryFolder(onTestFinished);
     const file = path.join(folder, "a.db");
-    fs.writeFileSync(file, await made("PRAGMA auto_vacuum=FULL; CREATE TABLE other (x); INSERT INTO other VALUES (7)", pageSize));
+    fs.writeFileSync(
+      file,
+      await made("PRAGMA auto_vacuum=FULL; CREATE TABLE other (x); INSERT INTO other VALUES (7)", pageSize),
+    );
     const store = await SqliteStore.create(file);
     for (let i = 0; i < 40; i++) store.save(sample(`e${i}`, "x".repeat(900)));
     store.close();

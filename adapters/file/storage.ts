@@ -147,7 +147,10 @@ export class FileStorage {
       return { pageSize: this.#known.pageSize, pageCount: 0, chunks: [], position: this.#known };
     }
     if (found === null && LogFile.isSomethingElse(`${this.#path}-wal`)) {
-      throw new ImageCorrupt(this.place, "what lies beside it as its log (-wal) is no log; move it away to open without it");
+      throw new ImageCorrupt(
+        this.place,
+        "what lies beside it as its log (-wal) is no log; move it away to open without it",
+      );
     }
     const scanned = this.#adoptLog(found, this.#base.pageSize);
     const image = this.#base.load(scanned);
@@ -194,7 +197,11 @@ export class FileStorage {
 
   #refuseReplacedBase(): void {
     if (this.#base === null || this.#base.isInPlace()) return;
-    throw new StorageRefused("storage-replaced", this.place, "the file was replaced or removed while it was open; open it again");
+    throw new StorageRefused(
+      "storage-replaced",
+      this.place,
+      "the file was replaced or removed while it was open; open it again",
+    );
   }
 
   *#catchUp(since: LogPosition, pages: Pages): Program<News | null> {
@@ -243,7 +250,10 @@ export class FileStorage {
       this.#checkpoint.note(missing.keys());
       this.#forgetIndex();
       const { pageSize, pageCount } = whole;
-      return { position: this.#known, delta: { pageSize, pageCount, pages: last?.pages ?? new Map<number, Uint8Array>() } };
+      return {
+        position: this.#known,
+        delta: { pageSize, pageCount, pages: last?.pages ?? new Map<number, Uint8Array>() },
+      };
     } finally {
       found?.log.close();
     }

@@ -26,7 +26,16 @@ export function sample(id: string, note = ""): Execution {
 }
 
 /** The calls that change what is stored, or make it last. */
-export const CALLS = ["writeSync", "fdatasyncSync", "fsyncSync", "linkSync", "renameSync", "ftruncateSync", "unlinkSync", "rmSync"] as const;
+const CALLS = [
+  "writeSync",
+  "fdatasyncSync",
+  "fsyncSync",
+  "linkSync",
+  "renameSync",
+  "ftruncateSync",
+  "unlinkSync",
+  "rmSync",
+] as const;
 export type Call = (typeof CALLS)[number];
 
 /**

@@ -34,7 +34,9 @@ describe("the log format", () => {
 
   test("L5 the header is SQLite's: magic, version, page size, salts and a checksum over them", () => {
     const header = writeHeader(startLog(4096, 3, 0xfffffff0, 5));
-    expect(Buffer.from(header.subarray(0, 24)).toString("hex")).toBe("377f0682002de21800001000" + "00000003" + "fffffff0" + "00000005");
+    expect(Buffer.from(header.subarray(0, 24)).toString("hex")).toBe(
+      "377f0682002de21800001000" + "00000003" + "fffffff0" + "00000005",
+    );
     expect(readHeader(header)).toMatchObject({ pageSize: 4096, sequence: 3, salt1: 0xfffffff0, salt2: 5, frames: 0 });
     for (let i = 0; i < 32; i++) {
       const flipped = header.slice();
@@ -48,7 +50,12 @@ describe("the log format", () => {
     const scanned = scan(readHeader(log)!, reader(log));
     expect(scanned.position).toEqual(position);
     expect(scanned.pageCount).toBe(102);
-    expect([...scanned.pages].map(([number, bytes]) => [number, bytes[200]])).toEqual([[1, 3], [2, 2], [3, 1], [5, 3]]);
+    expect([...scanned.pages].map(([number, bytes]) => [number, bytes[200]])).toEqual([
+      [1, 3],
+      [2, 2],
+      [3, 1],
+      [5, 3],
+    ]);
   });
 
   test("L5 the header of page 1 says WAL in the log and rollback journal in memory", () => {
@@ -86,7 +93,9 @@ describe("the log format", () => {
     magic.setUint32(0, magic.getUint32(0) ^ 1);
     const swapWords = (from: number, to: number) => {
       const words = new Int32Array(log.slice(from, to).buffer);
-      return words.map((word) => ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >> 8) & 0xff00) | (word >>> 24));
+      return words.map(
+        (word) => ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >> 8) & 0xff00) | (word >>> 24),
+      );
     };
     let [s1, s2] = [0, 0];
     const words = swapWords(0, 24);
