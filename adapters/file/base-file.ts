@@ -59,8 +59,10 @@ export class BaseFile {
       publish(temporary, path);
       return new BaseFile(path, place, file, pageSize);
     } catch (error) {
-      file.close();
+      // It may have its name already, and its folder not synced.
+      if (identityAt(path) === file.identity()) remove(path);
       remove(temporary);
+      file.close();
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import { Fenced, FlushFailed, ImageCorrupt, PerdureError, StorageRefused } from 
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
 import { BaseFile, translating } from "./base-file.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES, SLICE_PAGES } from "./checkpoint.ts";
-import { identityAt, inspect, type Program, remove, resolvePlace } from "./disk.ts";
+import { identityAt, inspect, type Program, remove, resolvePlace, syncDirectoryOf } from "./disk.ts";
 import { judge } from "./heal.ts";
 import { Lease } from "./lease.ts";
 import { LogFile, randomSalt } from "./log-file.ts";
@@ -157,7 +157,10 @@ export class FileStorage {
     // Without a log of our own making we could not tell whether others wrote and took theirs away again.
     if (this.#log === null) yield* this.#createLog(this.#base.pageSize);
     // Its writer may have died before its sync; from now on everybody may see it (L2, L3).
-    if (this.#strict && scanned !== null && this.#log !== null) yield* this.#log.sync();
+    if (this.#strict && found !== null && found.log === this.#log) {
+      yield* found.log.sync();
+      syncDirectoryOf(this.#path);
+    }
     this.#forgetIndex();
     return { ...image, position: this.#known };
   }
@@ -260,8 +263,16 @@ export class FileStorage {
   }
 
   *#createBase(delta: PageDelta): Program<void> {
-    this.#base = yield* BaseFile.create(this.#path, this.place, this.#temporary(), delta);
-    yield* this.#createLog(delta.pageSize);
+    const base = yield* BaseFile.create(this.#path, this.place, this.#temporary(), delta);
+    this.#base = base;
+    try {
+      yield* this.#createLog(delta.pageSize);
+    } catch (error) {
+      // A commit that is refused leaves nothing behind: not even a file that nobody else can have seen.
+      if (base.isInPlace()) remove(this.#path);
+      this.#closeFiles();
+      throw error;
+    }
   }
 
   *#createLog(pageSize: number): Program<void> {
