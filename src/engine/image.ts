@@ -125,8 +125,9 @@ export class Image {
     // A page between the old end and the new one may hold what a dropped page held: SQLite expects zeros.
     for (let number = this.pageCount + 1; number <= pageCount; number++) {
       this.page(number).fill(0);
-      // Cut off and come back within one transaction: who takes the delta still has the old bytes.
-      if (number <= this.#pageCountBefore) this.#written.add(number);
+      // Whoever takes the delta has other bytes there, or none: SQLite never writes a page that one transaction took and
+      // gave back.
+      this.#written.add(number);
     }
     this.pageCount = pageCount;
   }
