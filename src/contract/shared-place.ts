@@ -134,7 +134,7 @@ export class SharedPlace {
   }
 
   async close(): Promise<void> {
-    const page = (number: number): Uint8Array => this.#pages.get(number)!;
+    const page = (number: number): Uint8Array => this.#page(number);
     await this.#inner.close({ pageSize: this.#pageSize, pageCount: this.#pageCount, page });
   }
 
@@ -180,7 +180,7 @@ export class SharedPlace {
     const chunks = Array.from({ length: Math.ceil(bytes / CHUNK_BYTES) }, () => new Uint8Array(CHUNK_BYTES));
     for (let number = 1; number <= this.#pageCount; number++) {
       const at = (number - 1) * this.#pageSize;
-      chunks[Math.floor(at / CHUNK_BYTES)]!.set(this.#pages.get(number)!, at % CHUNK_BYTES);
+      chunks[Math.floor(at / CHUNK_BYTES)]!.set(this.#page(number), at % CHUNK_BYTES);
     }
     return { pageSize: this.#pageSize, pageCount: this.#pageCount, chunks };
   }
@@ -196,8 +196,14 @@ export class SharedPlace {
     if (this.newsAsImage) return { position, image: this.#image() };
     const changed = new Set(this.#log.slice(at).flatMap(({ pages }) => [...pages.keys()]));
     const numbers = [...changed].filter((number) => number <= this.#pageCount).sort((a, b) => a - b);
-    const pages = new Map(numbers.map((number) => [number, this.#pages.get(number)!]));
+    const pages = new Map(numbers.map((number) => [number, this.#page(number)]));
     return { position, delta: { pageSize: this.#pageSize, pageCount: this.#pageCount, pages } };
+  }
+
+  #page(number: number): Uint8Array {
+    const bytes = this.#pages.get(number);
+    if (bytes === undefined) throw new Error(`page ${number} of ${this.#pageCount} was never appended`);
+    return bytes;
   }
 
   #fence(after: Position): void {

@@ -160,6 +160,25 @@ export const closing: Chapter = {
     }),
 
     scenarioFor(
+      ["durable", "shared"],
+      "L5 a place opens after pages were taken and given back, closed or not",
+      async ({ open }) => {
+        const first = await open();
+        const timer = { path: "p".repeat(60_000), fire_at: 1 };
+        const timers = [
+          { op: "schedule" as const, ...timer },
+          { op: "cancel" as const, path: timer.path },
+        ];
+        await first.commit(order("a"), { timers });
+        const second = await open();
+        equal(await observe(second), await observe(first));
+        await second.close();
+        await first.close();
+        equal((await (await open()).load("a"))?.version, 1);
+      },
+    ),
+
+    scenarioFor(
       ["durable"],
       "L2 opening and closing without writing changes nothing",
       async ({ open, openFaulty, faults }) => {
