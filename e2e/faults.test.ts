@@ -16,22 +16,18 @@ const KILL = "signal=SIGKILL";
 /** One of each kind: when the file is made, in a commit, in a checkpoint, at the end; passing, lasting, for good. */
 const FAULTS: readonly Fault[] = [
   { call: "fdatasync", from: 1, to: 1, does: EIO },
-  { call: "fdatasync", from: 6, to: 6, does: EIO },
   { call: "fdatasync", from: 7, to: 9, does: EIO },
   { call: "fdatasync", from: 5, to: Infinity, does: EIO },
   { call: "fdatasync", from: 8, to: 8, does: KILL },
-  { call: "fsync", from: 1, to: 1, does: EIO },
-  { call: "fsync", from: 1, to: 1, does: KILL },
+  { call: "fsync", from: 2, to: 2, does: EIO },
   { call: "pwrite64", from: 22, to: 22, does: ENOSPC },
   { call: "pwrite64", from: 70, to: 72, does: EIO },
-  { call: "pwrite64", from: 26, to: 26, does: KILL },
   { call: "pwrite64", from: 80, to: 80, does: KILL },
   { call: "rename", from: 1, to: 1, does: EIO },
   { call: "rename", from: 1, to: 1, does: KILL },
   { call: "link", from: 2, to: 2, does: EIO },
   { call: "link", from: 5, to: 5, does: KILL },
   { call: "unlink", from: 6, to: 6, does: EIO },
-  { call: "unlink", from: 5, to: 5, does: KILL },
 ];
 
 describe.each(SCENARIOS)("faults of the system under a store ($kind)", (scenario) => {

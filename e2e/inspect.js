@@ -11,12 +11,13 @@ import { checkIntegrity, stockSqlites } from "./stock.js";
  * @param {string} copy  a name to copy it to
  * @param {Map<string, number>} acknowledged  updated with what was found
  * @param {number} mayBeMore  commits that may be there though nobody was told
+ * @param {import("./stock.js").StockSqlite[]} [stocks]  which to ask besides the store
  * @returns {Promise<string[]>}
  */
-export async function auditFile(file, copy, acknowledged, mayBeMore) {
+export async function auditFile(file, copy, acknowledged, mayBeMore, stocks = stockSqlites) {
   if (!existsSync(file)) return acknowledged.size === 0 ? [] : ["the file is gone"];
   const problems = [];
-  const readers = stockSqlites.map((stock) => () => auditWithStock(stock, copy, acknowledged, mayBeMore));
+  const readers = stocks.map((stock) => () => auditWithStock(stock, copy, acknowledged, mayBeMore));
   for (const read of [...readers, () => auditWithStore(copy, acknowledged)]) {
     for (const part of ["", "-wal"]) {
       await rm(copy + part, { force: true });
