@@ -37,6 +37,6 @@ process.on("message", (/** @type {import("./lives.js").Instruction} */ message) 
   else relays.confirm(message.seq);
   goOn();
 });
-steps.start({ id: orderId, rootPath: "Order" });
+if (store.load(orderId) === null) steps.start({ id: orderId, rootPath: "Order" });
 report({ type: "ready" });
 goOn();

@@ -43,8 +43,9 @@ describe.each(["sync", "async"])("a disk that is really full (%s)", (kind) => {
   test.skipIf(!isInstalled("prlimit", ["--version"]))(
     "L1 L7 a short write is undone, and the store goes on when there is room",
     { timeout: 120_000 },
-    async () => {
+    async ({ onTestFinished }) => {
       const folder = await mkdtemp(join(tmpdir(), "perdure-full-"));
+      onTestFinished(() => rm(folder, { recursive: true }));
       const file = join(folder, "store.db");
       const child = startChild("remote.js", { file, kind });
       await child.nextLine();
@@ -65,7 +66,6 @@ describe.each(["sync", "async"])("a disk that is really full (%s)", (kind) => {
       child.hangUp();
       expect(await child.ended).toEqual({ code: 0, signal: null, errors: "" });
       expect(await auditFile(file, join(folder, "copy.db"), new Map([["remote", 4]]), 0)).toEqual([]);
-      await rm(folder, { recursive: true });
     },
   );
 });

@@ -90,18 +90,21 @@ export async function cutPower({ kind, syncsFail, dies, seed, commits, share }) 
     syncFails: () => syncsFail && random() < FAILURES,
     dies: () => dies && random() < DEATHS,
   };
-  await recording(options, async (revive) => {
-    while (now.acknowledged < commits && problems.length === 0) {
-      try {
-        await live();
-      } catch (error) {
-        if (!isFrom(error, KILLED) && !isFrom(error, SYNC_FAILED)) throw error;
-        revive();
+  try {
+    await recording(options, async (revive) => {
+      while (now.acknowledged < commits && problems.length === 0) {
+        try {
+          await live();
+        } catch (error) {
+          if (!isFrom(error, KILLED) && !isFrom(error, SYNC_FAILED)) throw error;
+          revive();
+        }
+        await look();
       }
-      await look();
-    }
-  });
-  await rm(folder, { recursive: true });
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
   return { looks, problems };
 }
 
