@@ -52,6 +52,26 @@ describe("4 processes × 250 commits on one Execution", () => {
     expect(ends).toEqual([...rest, again].map(() => ({ code: 0, signal: null, errors: "" })));
     await expectAll(file);
   });
+
+  test("L4 the same with one frozen again and again, whatever it holds", { timeout: 240_000 }, async () => {
+    const file = join(folder, "shared.db");
+    const [first, ...others] = CONTENDERS;
+    let told = 0;
+    const frozen = startChild("contender.js", { file, ...first, commits: COMMITS });
+    const freeze = (): void => {
+      told += 1;
+      // The others go on, or wait for it: either way it wakes up in a world that may have changed.
+      if (told % 50 !== 0 || !frozen.isAlive()) return;
+      frozen.signal("SIGSTOP");
+      setTimeout(() => frozen.signal("SIGCONT"), 100);
+    };
+    const rest = others.map((one) =>
+      startChild("contender.js", { file, ...one, commits: COMMITS }, { onLine: freeze }),
+    );
+    const ends = await Promise.all([frozen, ...rest].map(({ ended }) => ended));
+    expect(ends).toEqual(ends.map(() => ({ code: 0, signal: null, errors: "" })));
+    await expectAll(file);
+  });
 });
 
 async function expectAll(file: string): Promise<void> {

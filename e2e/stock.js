@@ -43,10 +43,14 @@ function works(attempt) {
   }
 }
 
-/** All that are installed. @type {StockSqlite[]} */
-export const stockSqlites = [command, python].filter((stock) =>
-  works(() => stock.query(":memory:", "SELECT json('{}') AS one")),
-);
+/** Each with whether it is installed: a test for every one, skipped for all to see where it is not. */
+export const STOCK = [command, python].map((stock) => ({
+  stock,
+  name: stock.name,
+  isInstalled: works(() => stock.query(":memory:", "SELECT json('{}') AS one")),
+}));
+/** Those that are. @type {StockSqlite[]} */
+export const stockSqlites = STOCK.filter((one) => one.isInstalled).map(({ stock }) => stock);
 
 /** Whether a program can be started. @param {string} program @param {string[]} args */
 export const isInstalled = (program, args) => works(() => run(program, args));
