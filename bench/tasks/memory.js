@@ -12,7 +12,8 @@ export async function run({ source, path, rows, commits }) {
   copyDatabase(source, path);
   const versions = new Uint32Array(rows).fill(1);
   const random = makeRandom(rows);
-  // What the bench itself needs, before anything of the package is loaded.
+  // What the bench itself needs, inputs included, before anything of the package is loaded.
+  makeCommits(commits, 1, new Uint32Array(rows), random);
   const before = resident();
   const { SqliteStore } = await import("../perdure.js");
   const store = await SqliteStore.create(path);
