@@ -8,7 +8,8 @@ import { AsyncSqliteStore, SqliteStore, StoreBusy } from "../node.ts";
 import { runBlocking } from "./disk.ts";
 import { asyncFileAdapter } from "./index.ts";
 import { Lease } from "./lease.ts";
-import { isDead, thisProcess } from "./owner.ts";
+import { isDead, type Owner, thisProcess } from "./owner.ts";
+import { formatOwnerFile, readOwnerFile } from "./owner-file.ts";
 import { sample, temporaryFolder } from "./testing.ts";
 
 const place = (): string => path.join(temporaryFolder(onTestFinished), "a.db");
@@ -20,12 +21,12 @@ async function deadPid(): Promise<number> {
   return child.pid!;
 }
 
+/** Somebody else, who may be dead. */
+const owner = (token: string, pid: number): Owner => ({ ...thisProcess(), token, pid, started: "1", locked: false });
+
 /** Leaves a lock behind as a store of that process would have. */
-function leaveLock(file: string, pid: number, token = "dead"): void {
-  fs.writeFileSync(
-    `${file}-lock.${token}`,
-    JSON.stringify({ ...thisProcess(), token, pid, started: "1", locked: false }),
-  );
+function leaveLock(file: string, pid: number, isWriting = false, token = "dead"): void {
+  fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(owner(token, pid), isWriting));
   fs.linkSync(`${file}-lock.${token}`, `${file}-lock`);
 }
 
@@ -46,23 +47,72 @@ describe("the lease", () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual([]);
   });
 
-  test("L4 of a dead process is taken over at once, and its traces go", async () => {
+  test.each([false, true])(
+    "L4 of a dead process is taken over at once, and its traces go (it was writing: %s)",
+    async (isWriting) => {
+      const file = place();
+      leaveLock(file, await deadPid(), isWriting);
+      const lease = new Lease(file, 0, true);
+      runBlocking(lease.acquire());
+      expect(lease.inherited).toBe(isWriting);
+      expect(fs.readdirSync(path.dirname(file))).toHaveLength(2);
+      lease.release();
+      expect(lease.inherited).toBe(false);
+      lease.close();
+      expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+    },
+  );
+
+  test("L4 it stays with its holder until another one wants it, and then moves without waiting", () => {
     const file = place();
-    leaveLock(file, await deadPid());
-    const lease = new Lease(file, 0, true);
-    runBlocking(lease.acquire());
-    expect(lease.inherited).toBe(true);
-    expect(fs.readdirSync(path.dirname(file))).toHaveLength(2);
-    lease.close();
+    const [a, b] = [new Lease(file, 0, true), new Lease(file, 0, true)];
+    runBlocking(a.acquire());
+    a.release();
+    expect(a.isStillOurs()).toBe(true);
+    runBlocking(b.acquire());
+    expect([a.isStillOurs(), b.isStillOurs()]).toEqual([false, true]);
+    expect(a.tryAcquire()).toBe(false);
+    b.release();
+    expect(a.tryAcquire()).toBe(true);
+    a.close();
+    runBlocking(b.acquire());
+    b.close();
     expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  });
+
+  test("L4 of a process whose fate is unknown it moves only while that one is not writing", async () => {
+    const file = place();
+    const stranger = { ...owner("stranger", await deadPid()), host: "elsewhere" };
+    const lease = new Lease(file, 0, true);
+    for (const isWriting of [true, false]) {
+      fs.writeFileSync(`${file}-lock.stranger`, formatOwnerFile(stranger, isWriting));
+      fs.rmSync(`${file}-lock`, { force: true });
+      fs.linkSync(`${file}-lock.stranger`, `${file}-lock`);
+      expect(lease.tryAcquire()).toBe(!isWriting);
+    }
+    lease.close();
+  });
+
+  test("L4 who took the lock while its holder began to write waits, and so does who comes after, though it gave up", async () => {
+    const file = place();
+    const [token, next] = ["w".repeat(32), "n".repeat(32)];
+    // The holder marked itself, found the lock its own, and went on; then it was taken.
+    const writer = { ...thisProcess(), token };
+    fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(writer, true));
+    leaveLock(file, await deadPid(), false, next);
+    fs.writeFileSync(`${file}-lock.${next}`, formatOwnerFile(owner(next, await deadPid()), false, token));
+    const lease = new Lease(file, 0, true);
+    expect(lease.tryAcquire()).toBe(false);
+    fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(writer, false));
+    expect(lease.tryAcquire()).toBe(true);
+    lease.close();
   });
 
   test("L4 taking over is itself left behind by a process that died in the middle of it, and of that too", async () => {
     const file = place();
     leaveLock(file, await deadPid());
-    const heir = { ...thisProcess(), token: "heir", pid: await deadPid(), started: "1", locked: false };
-    fs.writeFileSync(`${file}-lock.dead.heir`, JSON.stringify(heir));
-    fs.writeFileSync(`${file}-lock.dead.heir.heir.heir`, JSON.stringify({ ...heir, token: "third" }));
+    fs.writeFileSync(`${file}-lock.dead.heir`, formatOwnerFile(owner("heir", await deadPid())));
+    fs.writeFileSync(`${file}-lock.dead.heir.heir.heir`, formatOwnerFile(owner("third", await deadPid())));
     const lease = new Lease(file, 0, true);
     runBlocking(lease.acquire());
     expect(lease.held).toBe(true);
@@ -170,7 +220,7 @@ describe("stores and the lease", () => {
     const [a, b] = [await AsyncSqliteStore.create(file), await SqliteStore.create(file, { busyTimeoutMs: 60_000 })];
     const saving = a.save(sample("one"));
     // One turn of the microtasks: the lease is taken, the flush is under way.
-    for (let i = 0; i < 50 && !fs.existsSync(`${file}-lock`); i++) await Promise.resolve();
+    for (let i = 0; i < 50 && readOwnerFile(`${file}-lock`)?.isWriting !== true; i++) await Promise.resolve();
     expect(() => b.save(sample("two"))).toThrow(/another store of this thread/);
     await saving;
     b.save(sample("two"));

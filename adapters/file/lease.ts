@@ -1,12 +1,25 @@
-// The write lease between processes: an exclusive lock file that names its holder. Each store writes an owner file once;
-// taking the lease is one hard link to it (atomic, with its content), giving it back one unlink. A dead holder's lock
-// is taken over at once. A living one is waited for, never robbed: the lease of a process that merely sleeps is safe.
+// The write lease between processes (L4). The lock file names who has it; the lease stays with whoever wrote last, so
+// that writing again costs two marks in a file and no work on the directory (which would slow the commit's own sync by a
+// third). Another one moves it over: it makes the lock its own first and then waits until the former holder is seen not
+// writing. The former holder marks itself as writing first and then looks whether the lock is still its own. So whichever
+// comes second sees the other, and never do both write.
+//
+// A living writer is waited for, never robbed in the middle: the lease of a process that merely sleeps is safe. Of a dead
+// one the lease is taken over at once.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { StoreBusy, StorageRefused, systemCode } from "../../src/errors.ts";
+import {
+  FlushFailed,
+  PerdureError,
+  type RefusalCode,
+  StoreBusy,
+  StorageRefused,
+  systemCode,
+} from "../../src/errors.ts";
 import { identityAt, type Program } from "./disk.ts";
-import { keepLocked } from "./flock.ts";
-import { describe, isDead, type Owner, parseOwner, thisProcess } from "./owner.ts";
+import { dropLock, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
+import { describe, isDead, type Owner, thisProcess } from "./owner.ts";
+import { OwnerFile, readOwnerFile, type Sighting } from "./owner-file.ts";
 
 /** Tokens of the leases held on this thread: waiting for one of them while blocking would be forever. */
 const heldHere = new Set<string>();
@@ -17,46 +30,44 @@ const LONGEST_WAIT_MS = 5;
 export class Lease {
   readonly #place: string;
   readonly #lockFile: string;
-  readonly #ownerFile: string;
   readonly #owner: Owner;
-  /** Device and inode of the owner file, and so of the lock while it is ours. */
-  #identity: string;
   readonly #busyTimeoutMs: number;
   readonly #blocking: boolean;
-  #unlock: () => void = () => {};
+  #file: OwnerFile;
+  /** Whose last write must be over before the lock means anything. */
+  #predecessor: string | null = null;
   #held = false;
-  /** Whether the lease held now was taken from a dead process, which may have left a write behind that is not durable. */
   #inherited = false;
 
   constructor(place: string, busyTimeoutMs: number, blocking: boolean) {
     this.#place = place;
     this.#lockFile = `${place}-lock`;
     this.#owner = thisProcess();
-    this.#ownerFile = `${this.#lockFile}.${this.#owner.token}`;
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#blocking = blocking;
-    this.#identity = this.#writeOwnerFile();
+    this.#file = this.#translating(() => this.#makeFile());
   }
 
   get held(): boolean {
     return this.#held;
   }
 
+  /** Whether the lease came from a process that died writing, and may have left something that is not durable. */
   get inherited(): boolean {
     return this.#inherited;
   }
 
   /** Takes the lease. Throws `StoreBusy`. */
   *acquire(): Program<void> {
-    this.#inherited = false;
     const deadline = performance.now() + this.#busyTimeoutMs;
     let wait = FIRST_WAIT_MS;
     for (;;) {
-      const holder = this.#take(this.#lockFile);
-      if (holder === null) break;
+      const holder = this.#attempt();
+      if (holder === null) return;
       const left = deadline - performance.now();
       const hopeless = this.#blocking && heldHere.has(holder.token);
       if (left <= 0 || hopeless) {
+        this.#mark(false);
         const advice = hopeless ? "; it is another store of this thread, and a synchronous one cannot wait for it" : "";
         throw new StoreBusy(this.#place, this.#busyTimeoutMs, describe(holder), advice);
       }
@@ -64,122 +75,205 @@ export class Lease {
       yield { kind: "sleep", ms: Math.min(left, wait * (0.5 + Math.random())) };
       wait = Math.min(wait * 1.5, LONGEST_WAIT_MS);
     }
-    this.#held = true;
-    heldHere.add(this.#owner.token);
   }
 
-  /** Takes the lease if it is free. */
+  /** Takes the lease if nobody is writing. */
   tryAcquire(): boolean {
-    this.#inherited = false;
-    if (this.#take(this.#lockFile) !== null) return false;
-    this.#held = true;
-    heldHere.add(this.#owner.token);
-    return true;
+    if (this.#attempt() === null) return true;
+    this.#mark(false);
+    return false;
   }
 
-  /** Whether the lock file is still ours: somebody may have deleted it by hand. */
+  /** Whether the lock is still ours: a mark tells others only while it is. */
   isStillOurs(): boolean {
-    return identityAt(this.#lockFile) === this.#identity;
+    return identityAt(this.#lockFile) === this.#file.identity;
   }
 
+  /** Lets others write. The lock stays ours until somebody wants it. */
   release(): void {
     if (!this.#held) return;
     this.#held = false;
+    this.#inherited = false;
     heldHere.delete(this.#owner.token);
-    this.#giveBack();
+    this.#mark(false);
   }
 
   /** Whether another living store has the place open. Needs the lease. Clears away what dead ones left. */
   hasCompany(): boolean {
-    const prefix = `${path.basename(this.#lockFile)}.`;
     let company = false;
-    for (const name of fs.readdirSync(path.dirname(this.#lockFile))) {
-      const file = path.join(path.dirname(this.#lockFile), name);
-      if (!name.startsWith(prefix) || file === this.#ownerFile) continue;
-      const owner = readOwner(file);
-      if (owner !== null && !isDead(owner, file)) company = true;
-      else fs.rmSync(file, { force: true });
+    for (const { file, owner } of this.#traces()) {
+      if (owner.token === this.#owner.token) continue;
+      if (isDead(owner, file)) fs.rmSync(file, { force: true });
+      else company = true;
     }
     return company;
   }
 
+  /** Gives the lock back too. What fails here, the next one to open clears away. */
   close(): void {
     this.release();
-    this.#giveBack();
-    this.#unlock();
-    try {
-      fs.rmSync(this.#ownerFile, { force: true });
-    } catch {
-      // The next one to open finds its owner dead, and clears it away.
-    }
-  }
-
-  #giveBack(): void {
-    try {
-      // What is not ours any more is not ours to delete.
-      if (this.isStillOurs()) fs.unlinkSync(this.#lockFile);
-    } catch {
-      // A commit is durable all the same. The lock that stays is ours: to take again, or to give back at the end.
-    }
-  }
-
-  /** One attempt at a lock file: null when it is ours now, else who holds it. */
-  #take(lockFile: string): Owner | null {
-    for (;;) {
-      try {
-        fs.linkSync(this.#ownerFile, lockFile);
-        return null;
-      } catch (error) {
-        // Somebody cleared the directory while the store was open.
-        if (systemCode(error) === "ENOENT") this.#identity = this.#writeOwnerFile();
-        else if (systemCode(error) !== "EEXIST") throw this.#cannotLock(error);
+    attempt(() => {
+      // As if taking it over from ourselves: another one may be doing so right now.
+      const heir = heirOf(this.#lockFile, this.#owner.token);
+      if (!this.isStillOurs() || takeLock(heir, this.#file) !== null) return;
+      if (this.isStillOurs()) attempt(() => dropLock(this.#lockFile));
+      dropLock(heir);
+    });
+    attempt(() => this.#file.close());
+    attempt(() => {
+      for (const { file, owner } of this.#traces()) {
+        if (owner.token === this.#owner.token) fs.rmSync(file, { force: true });
       }
-      const holder = readOwner(lockFile);
-      if (holder === null) continue;
-      if (holder.token === this.#owner.token) return null;
-      if (!isDead(holder, lockFile)) return holder;
-      // Only who holds the lock named after the dead one may remove what it left; and that lock is taken like any other,
-      // so one who dies in here is followed the same way. Looking again under it makes removing safe: a dead process
-      // cannot come back, and nobody else is allowed to touch its lock.
-      const heir = `${lockFile}.${holder.token}.heir`;
-      const rival = this.#take(heir);
-      if (rival !== null) return rival;
-      if (readOwner(lockFile)?.token === holder.token) {
-        fs.rmSync(lockFile, { force: true });
-        fs.rmSync(`${this.#lockFile}.${holder.token}`, { force: true });
-        this.#inherited = true;
-      }
-      fs.rmSync(heir, { force: true });
-    }
+    });
   }
 
-  #writeOwnerFile(): string {
+  /** Owner files beside the lock, and links to them that a takeover made. */
+  #traces(): { readonly file: string; readonly owner: Owner }[] {
+    const folder = path.dirname(this.#lockFile);
+    const prefix = `${path.basename(this.#lockFile)}.`;
+    const files = fs.readdirSync(folder).filter((name) => name.startsWith(prefix));
+    return files.flatMap((name) => {
+      const file = path.join(folder, name);
+      const found = readOwnerFile(file);
+      return found === null ? [] : [{ file, owner: found.owner }];
+    });
+  }
+
+  /** One attempt: null when the lease is ours now, else who stands in the way. */
+  #attempt(): Owner | null {
+    let rival: Owner | null;
     try {
-      fs.writeFileSync(this.#ownerFile, JSON.stringify(this.#owner), { flag: "wx", mode: 0o600 });
-      this.#unlock = keepLocked(this.#ownerFile);
+      rival = this.#translating(() => this.#become());
     } catch (error) {
+      this.#mark(false);
+      throw error;
+    }
+    if (rival === null) {
+      this.#held = true;
+      heldHere.add(this.#owner.token);
+    }
+    return rival;
+  }
+
+  #become(): Owner | null {
+    for (;;) {
+      this.#file.mark(true);
+      if (this.isStillOurs()) return this.#predecessorAtWork();
+      // Not ours: unmarked at once, or we and who took it over would wait for each other.
+      this.#file.mark(false);
+      const found = readOwnerFile(this.#lockFile);
+      const rival = found === null ? this.#linkLock() : this.#takeOver(found);
+      if (rival !== null) return rival;
+    }
+  }
+
+  #linkLock(): null {
+    this.#follow(null);
+    linkTo(this.#file, this.#lockFile);
+    return null;
+  }
+
+  /** Makes the lock ours when its holder is not writing, or dead; else says who must be waited for. */
+  #takeOver(found: Sighting): Owner | null {
+    const { owner, isWriting, predecessor } = found;
+    // A link to a file of our own that was swept away is nobody's either.
+    const isOwn = owner.token === this.#owner.token;
+    const isGone = isOwn || isDead(owner, this.#lockFile);
+    if (isWriting && !isGone) return owner;
+    const before = predecessor === null ? null : this.#writerBehind(predecessor);
+    if (before !== null) return before;
+    const heir = heirOf(this.#lockFile, owner.token);
+    const rival = takeLock(heir, this.#file);
+    if (rival !== null) return rival;
+    try {
+      if (readOwnerFile(this.#lockFile)?.owner.token !== owner.token) return null;
+      this.#follow(isGone ? null : owner.token);
+      replaceLock(this.#file, this.#lockFile);
+      if (isGone) {
+        this.#inherited ||= isWriting;
+        if (!isOwn) fs.rmSync(`${this.#lockFile}.${owner.token}`, { force: true });
+      }
+      return null;
+    } finally {
+      dropLock(heir);
+    }
+  }
+
+  #predecessorAtWork(): Owner | null {
+    if (this.#predecessor === null) return null;
+    const writer = this.#writerBehind(this.#predecessor);
+    if (writer === null) this.#follow(null);
+    return writer;
+  }
+
+  /** The owner of a token if it is alive and writing. Once it is not, it cannot begin again: the lock is not its own. */
+  #writerBehind(token: string): Owner | null {
+    const file = `${this.#lockFile}.${token}`;
+    const found = readOwnerFile(file);
+    if (found === null || !found.isWriting) return null;
+    if (!isDead(found.owner, file)) return found.owner;
+    this.#inherited = true;
+    return null;
+  }
+
+  #follow(predecessor: string | null): void {
+    if (this.#predecessor === predecessor) return;
+    this.#file.follow(predecessor);
+    this.#predecessor = predecessor;
+  }
+
+  /** A mark that cannot be taken away makes others wait longer, and is no reason to fail what is done. */
+  #mark(isWriting: boolean): void {
+    try {
+      this.#file.mark(isWriting);
+    } catch {
+      // The next attempt writes it anew.
+    }
+  }
+
+  #makeFile(): OwnerFile {
+    return new OwnerFile(`${this.#lockFile}.${this.#owner.token}`, this.#owner);
+  }
+
+  #translating<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      // Somebody cleared the directory while the store was open.
+      if (systemCode(error) === "ENOENT" && this.#file !== undefined && identityAt(this.#file.path) === null) {
+        this.#file = this.#translating(() => this.#makeFile());
+        return this.#translating(work);
+      }
       throw this.#cannotLock(error);
     }
-    return identityAt(this.#ownerFile) ?? "";
   }
 
-  #cannotLock(cause: unknown): StorageRefused {
-    const code = systemCode(cause) ?? "unknown";
-    if (code === "ENOENT" || code === "ENOTDIR") {
-      return new StorageRefused("storage-missing", this.#place, "its directory is not there", { cause });
+  #cannotLock(cause: unknown): PerdureError {
+    if (cause instanceof PerdureError) return cause;
+    const refuse = (code: RefusalCode, problem: string): StorageRefused =>
+      new StorageRefused(code, this.#place, problem, { cause });
+    switch (systemCode(cause)) {
+      case "ENOENT":
+      case "ENOTDIR":
+        return refuse("storage-missing", "its directory is not there");
+      case "EACCES":
+      case "EROFS":
+      case "NotCapable":
+        return refuse("storage-denied", "no permission to make the lock file beside it");
+      case "EPERM":
+      case "ENOTSUP":
+      case "ENOSYS":
+        return refuse("unsupported", "the lock file beside it is a hard link, and this file system has none");
+      default:
+        return new FlushFailed(this.#place, cause);
     }
-    return new StorageRefused("storage-denied", this.#place, `the lock file beside it cannot be made (${code})`, {
-      cause,
-    });
   }
 }
 
-/** Who a lock or owner file names; null when it is gone. One without a readable name was cut short by a power failure. */
-function readOwner(file: string): Owner | null {
+function attempt(work: () => void): void {
   try {
-    return parseOwner(fs.readFileSync(file, "utf8"));
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return null;
-    throw error;
+    work();
+  } catch {
+    // The caller says why this may fail.
   }
 }

@@ -89,7 +89,7 @@ export class FileStorage {
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
     // Fenced by what is in storage, not only by the lease (L4): the process may have been frozen since the pull.
-    if (after !== this.#known || !this.#lease!.isStillOurs() || this.#isOvertaken()) throw new Fenced(this.place);
+    if (after !== this.#known || this.#isOvertaken()) throw new Fenced(this.place);
     try {
       if (this.#log === null) yield* this.#createBase(delta);
       else yield* this.#appendFrames(this.#log, delta);

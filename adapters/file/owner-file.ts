@@ -1,0 +1,79 @@
+// The file by which a store is known to other processes: who it is, whether it is writing right now, and whose last
+// write it must let finish. The lock file is a hard link to the holder's, so reading either tells the same. Marks are
+// single bytes and short words written in place: nothing of it needs a sync, and the directory is left alone.
+import * as fs from "node:fs";
+import { systemCode } from "../../src/errors.ts";
+import { identityAt } from "./disk.ts";
+import { keepLocked } from "./flock.ts";
+import { type Owner, parseOwner } from "./owner.ts";
+
+/** "1" while the holder writes; a newline; the predecessor's token or spaces; a newline; the owner as JSON. */
+const PREDECESSOR_AT = 2;
+const TOKEN_BYTES = 32;
+const OWNER_AT = PREDECESSOR_AT + TOKEN_BYTES + 1;
+const WRITING = Uint8Array.of(0x31);
+const RESTING = Uint8Array.of(0x30);
+
+/** What an owner or lock file says. */
+export interface Sighting {
+  readonly owner: Owner;
+  readonly isWriting: boolean;
+  /** Who may still be writing under a lock that is no longer its own. */
+  readonly predecessor: string | null;
+}
+
+/** What a lock or owner file says; null when it is gone. One cut short by a power failure names nobody. */
+export function readOwnerFile(file: string): Sighting | null {
+  let text: string;
+  try {
+    text = fs.readFileSync(file, "utf8");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return null;
+    throw error;
+  }
+  const predecessor = text.slice(PREDECESSOR_AT, PREDECESSOR_AT + TOKEN_BYTES).trim();
+  return {
+    owner: parseOwner(text.slice(OWNER_AT)),
+    isWriting: text.startsWith("1"),
+    predecessor: predecessor === "" ? null : predecessor,
+  };
+}
+
+/** Our own. */
+export class OwnerFile {
+  readonly path: string;
+  readonly token: string;
+  /** Device and inode, which the lock shares while it is ours. */
+  readonly identity: string;
+  readonly #fd: number;
+  readonly #unlock: () => void;
+
+  constructor(path: string, owner: Owner) {
+    this.path = path;
+    this.token = owner.token;
+    fs.writeFileSync(path, formatOwnerFile(owner), { flag: "wx", mode: 0o600 });
+    this.#fd = fs.openSync(path, "r+");
+    this.#unlock = keepLocked(path);
+    this.identity = identityAt(path) ?? "";
+  }
+
+  mark(isWriting: boolean): void {
+    fs.writeSync(this.#fd, isWriting ? WRITING : RESTING, 0, 1, 0);
+  }
+
+  follow(predecessor: string | null): void {
+    const text = (predecessor ?? "").padEnd(TOKEN_BYTES);
+    fs.writeSync(this.#fd, new TextEncoder().encode(text), 0, TOKEN_BYTES, PREDECESSOR_AT);
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+    this.#unlock();
+    fs.rmSync(this.path, { force: true });
+  }
+}
+
+/** The text of an owner file. */
+export function formatOwnerFile(owner: Owner, isWriting = false, predecessor = ""): string {
+  return `${isWriting ? "1" : "0"}\n${predecessor.padEnd(TOKEN_BYTES)}\n${JSON.stringify(owner)}`;
+}
