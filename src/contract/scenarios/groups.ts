@@ -1,6 +1,6 @@
 // The asynchronous store: order of calls, groups that share a flush, each promise with its own outcome, and reads that
 // see nothing whose flush has not finished.
-import { FlushFailed, SqlFailed, StoreClosed, StoreConflict } from "../../errors.ts";
+import { FlushFailed, SqlFailed, StoreBusy, StoreClosed, StoreConflict } from "../../errors.ts";
 import { equal, fails, failsWith, ok } from "../check.ts";
 import { everything, observe, order } from "../samples.ts";
 import { asyncScenario, type Chapter } from "../scenario.ts";
@@ -180,6 +180,28 @@ export const groups: Chapter<AsyncSqliteStore> = {
         equal((await store.pendingOutbox()).length, 16);
       },
     ),
+
+    asyncScenario("L4 a lease that is not to be had fails the writes of a group, not its reads", async (stage) => {
+      const { openFaulty, faults } = stage;
+      const store = await openFaulty();
+      await store.save(order("a"));
+      const error = new StoreBusy("place", 5000, "somebody");
+      faults.failing.lock.push(error);
+      const exe = order("b");
+      const [commit, loaded, append, listed] = [
+        store.commit(exe, everything("b")),
+        store.load("a"),
+        store.appendTrace("a", {}),
+        store.listExecutions(),
+      ];
+      await failsWith(error, () => commit);
+      await failsWith(error, () => append);
+      equal((await loaded)?.version, 1);
+      equal((await listed).items.length, 1);
+      equal(exe.version, 0);
+      await store.commit(exe, everything("b"));
+      equal((await store.load("b"))?.version, 1);
+    }),
 
     asyncScenario("L1 an error of one member does not hurt the others", async ({ share }) => {
       const { place, open } = await share();

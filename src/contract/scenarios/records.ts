@@ -78,6 +78,10 @@ const WRONG_EFFECTS: readonly (readonly [unknown, readonly (string | number)[]])
   [{ timers: [{ op: "schedule", path: "p" }] }, ["timers", 0, "fire_at"]],
   [{ timers: [{ op: "schedule", path: "p", fire_at: "4711" }] }, ["timers", 0, "fire_at"]],
   [{ trace: "4711" }, ["trace"]],
+  // Holes: passed over, they would be lost quietly.
+  [{ emits: Object.assign([], { 1: { event: EVENT } }) }, ["emits", 0]],
+  [{ spawns: Object.assign([], { 1: { child_id: "c" } }) }, ["spawns", 0]],
+  [{ timers: Object.assign([], { 1: { op: "cancel", path: "p" } }) }, ["timers", 0, "op"]],
 ];
 
 /** Stored text that cannot be read without losing something. */
