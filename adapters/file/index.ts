@@ -1,10 +1,11 @@
 // The file adapter for Node, Deno and Bun: a SQLite file with its log, in two flavours over the same programs.
 import type { AsyncAdapter, Position, Supports, SyncAdapter } from "../../src/port.ts";
 import { runAwaiting, runBlocking } from "./disk.ts";
-import { type FileOptions, FileStorage } from "./storage.ts";
+import type { FileOptions } from "./options.ts";
+import { FileStorage } from "./storage.ts";
 import type { LogPosition } from "./wal.ts";
 
-export type { FileOptions } from "./storage.ts";
+export type { FileOptions } from "./options.ts";
 
 const SUPPORTS: Supports = { durable: true, shared: true, strict: true };
 

@@ -1,28 +1,20 @@
-// A SQLite file and its log, under a lease: what the port asks for, written once as programs that both adapters run.
-// Order is everything here; each comment says which law a line keeps.
-import { Fenced, FlushFailed, ImageCorrupt, PerdureError, StorageRefused } from "../../src/errors.ts";
+// What the port asks for, over a SQLite file and its log, under a lease; written once as programs that both adapters run.
+// Order is everything here; comments say which law a line keeps.
+import { Fenced, FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
 import { BaseFile, translating } from "./base-file.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES, SLICE_PAGES } from "./checkpoint.ts";
-import { identityAt, inspect, type Program, remove, resolvePlace, syncDirectoryOf } from "./disk.ts";
+import { inspect, type Program, remove, resolvePlace } from "./disk.ts";
+import { Files } from "./files.ts";
 import { judge } from "./heal.ts";
 import { Lease } from "./lease.ts";
-import { LogFile, randomSalt } from "./log-file.ts";
+import { LogFile } from "./log-file.ts";
+import type { FileOptions } from "./options.ts";
 import { WalIndex } from "./shm.ts";
 import { type LogPosition, type Scanned, startLog } from "./wal.ts";
 
-export interface FileOptions {
-  /** "strict" (default): a commit outlives a power cut. "relaxed": it outlives the process. */
-  readonly durability?: "strict" | "relaxed";
-  /** Milliseconds to wait for another writer before `StoreBusy`. Default 5000. */
-  readonly busyTimeoutMs?: number;
-  /** Refuse to start fresh when nothing is there. Default false. */
-  readonly mustExist?: boolean;
-  /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 1000. */
-  readonly checkpointFrames?: number;
-}
-
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
+const DEFAULT_PAGE_SIZE = 4096;
 
 export class FileStorage {
   readonly place: string;
@@ -32,17 +24,12 @@ export class FileStorage {
   /** Whether waiting blocks the thread. */
   readonly #blocking: boolean;
   readonly #slicePages: number;
-  #path = "";
-  #lease: Lease | null = null;
-  #base: BaseFile | null = null;
-  /** Null as long as there is no file. */
-  #log: LogFile | null = null;
-  /** Whether there was no log before us. */
-  #madeLog = false;
-  #shm: WalIndex = new WalIndex("");
   readonly #checkpoint: Checkpoint;
+  #lease: Lease | null = null;
+  #files: Files = new Files("", "");
+  #shm: WalIndex = new WalIndex("");
   /** What the store holds as its position. The log's own one may be newer: a checkpoint starts it over. */
-  #known: LogPosition = startLog(4096, 0, 0, 0);
+  #known: LogPosition = startLog(DEFAULT_PAGE_SIZE, 0, 0, 0);
   /** What must be put right in storage before anything else; until then the lease is kept, so that nobody sees it. */
   #repair: (() => Program<void>) | null = null;
 
@@ -58,10 +45,11 @@ export class FileStorage {
   }
 
   *load(): Program<LoadedImage & { readonly position: LogPosition }> {
-    this.#path = translating(this.place, () => resolvePlace(this.place));
-    this.#refuseEarly();
-    this.#shm = new WalIndex(this.#path);
-    this.#lease = new Lease(this.#path, this.#busyTimeoutMs, this.#blocking);
+    const path = translating(this.place, () => resolvePlace(this.place));
+    this.#refuseEarly(path);
+    this.#files = new Files(path, this.place);
+    this.#shm = new WalIndex(path);
+    this.#lease = new Lease(path, this.#busyTimeoutMs, this.#blocking);
     // Base and log must be read as one: a checkpoint in between would mix two states.
     return yield* this.#leased(() => this.#loadAll());
   }
@@ -69,8 +57,8 @@ export class FileStorage {
   *pull(since: LogPosition, pages: Pages): Program<News | null> {
     // The lease is ours until the repair: nobody else can have written, and our own rejected frames are no news.
     if (this.#repair !== null) return null;
-    if (this.#lease!.held) this.#refuseReplacedBase();
-    if (this.#isCurrent()) return null;
+    if (this.#lease!.held) this.#files.refuseReplaced();
+    if (this.#files.isCurrent()) return null;
     // Frames that are on their way may not be seen before they are durable (L3): wait for their writer.
     return yield* this.#leased(() => this.#catchUp(since, pages));
   }
@@ -89,10 +77,11 @@ export class FileStorage {
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
     // Fenced by what is in storage, not only by the lease (L4): the process may have been frozen since the pull.
-    if (after !== this.#known || this.#isOvertaken()) throw new Fenced(this.place);
+    if (after !== this.#known || this.#files.isOvertaken()) throw new Fenced(this.place);
+    const { pair } = this.#files;
     try {
-      if (this.#log === null) yield* this.#createBase(delta);
-      else yield* this.#appendFrames(this.#log, delta);
+      if (pair === null) yield* this.#create(delta);
+      else yield* this.#appendFrames(pair.log, delta);
     } catch (error) {
       throw error instanceof PerdureError ? error : new FlushFailed(this.place, error);
     }
@@ -101,8 +90,9 @@ export class FileStorage {
   }
 
   *checkpoint(pages: Pages): Program<void> {
-    if (this.#log === null || this.#repair !== null || !this.#checkpoint.isDue(this.#log.position)) return;
-    yield* this.#advanceCheckpoint(this.#log, pages);
+    const { pair } = this.#files;
+    if (pair === null || this.#repair !== null || !this.#checkpoint.isDue(pair.log.position)) return;
+    yield* this.#advanceCheckpoint(pair, pages);
   }
 
   /**
@@ -114,108 +104,55 @@ export class FileStorage {
     try {
       if (lease === null || (!lease.held && !lease.tryAcquire())) return;
       if (this.#repair !== null) yield* this.#runRepair();
-      const log = this.#log;
-      if (log === null || !this.#isCurrent() || this.#base?.isInPlace() !== true) return;
-      if (pages !== null && log.position.frames > 0) yield* this.#advanceCheckpoint(log, pages, Infinity);
-      const isNeeded = this.#repair !== null || log.position.frames > 0 || this.#shm.exists() || lease.hasCompany();
-      if (!isNeeded && (pages !== null || this.#madeLog)) remove(`${this.#path}-wal`);
+      const files = this.#files;
+      const { pair } = files;
+      if (pair === null || !files.isCurrent() || !pair.base.isInPlace()) return;
+      if (pages !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, pages, Infinity);
+      const isEmpty = this.#repair === null && pair.log.position.frames === 0;
+      const isOurs = pages !== null || files.madeLog;
+      if (isEmpty && isOurs && !this.#shm.exists() && !lease.hasCompany()) remove(files.logPath);
     } catch {
       // The next one to open finds the log and goes on from there.
     } finally {
-      this.#closeFiles();
+      this.#files.close();
       lease?.close();
     }
   }
 
   /** What can be seen without the lease, so that a place that is refused is not even locked. */
-  #refuseEarly(): void {
-    const found = translating(this.place, () => inspect(this.#path));
-    if (found === null) {
-      if (this.#mustExist) throw new StorageRefused("storage-missing", this.place, "nothing is there (mustExist)");
-      return;
-    }
-    translating(this.place, () => BaseFile.open(this.#path, this.place))?.close();
+  #refuseEarly(path: string): void {
+    const found = translating(this.place, () => inspect(path));
+    if (found !== null) translating(this.place, () => BaseFile.open(path, this.place))?.close();
+    else if (this.#mustExist) throw new StorageRefused("storage-missing", this.place, "nothing is there (mustExist)");
   }
 
   *#loadAll(): Program<LoadedImage & { readonly position: LogPosition }> {
     this.#lease!.hasCompany();
-    this.#closeFiles();
-    this.#base = BaseFile.open(this.#path, this.place);
-    const found = translating(this.place, () => LogFile.open(`${this.#path}-wal`));
-    if (this.#base === null) {
-      this.#refuseLogWithoutBase(found);
+    const opened = yield* this.#files.open(this.#strict);
+    this.#checkpoint.reset();
+    if (opened === null) {
       return { pageSize: this.#known.pageSize, pageCount: 0, chunks: [], position: this.#known };
     }
-    if (found === null && LogFile.isSomethingElse(`${this.#path}-wal`)) {
-      throw new ImageCorrupt(
-        this.place,
-        "what lies beside it as its log (-wal) is no log; move it away to open without it",
-      );
-    }
-    const scanned = this.#adoptLog(found, this.#base.pageSize);
-    const image = this.#base.load(scanned);
-    // Without a log of our own making we could not tell whether others wrote and took theirs away again.
-    if (this.#log === null) yield* this.#createLog(this.#base.pageSize);
-    // Its writer may have died before its sync; from now on everybody may see it (L2, L3).
-    if (this.#strict && found !== null && found.log === this.#log) {
-      yield* found.log.sync();
-      syncDirectoryOf(this.#path);
-    }
+    this.#checkpoint.note(opened.logged);
+    this.#known = this.#files.pair!.log.position;
     this.#forgetIndex();
-    return { ...image, position: this.#known };
+    return { ...opened.image, position: this.#known };
   }
 
-  #adoptLog(found: ReturnType<typeof LogFile.open>, pageSize: number): Scanned | null {
-    this.#checkpoint.reset();
-    if (found === null || found.log.position.pageSize !== pageSize) {
-      found?.log.close();
-      if (found?.scanned.pageCount) throw new ImageCorrupt(this.place, "its log has pages of another size");
-      return null;
-    }
-    this.#log = found.log;
-    this.#known = found.log.position;
-    this.#checkpoint.note(found.scanned.pages.keys());
-    return found.scanned.pageCount === null ? null : found.scanned;
-  }
-
-  /** SQLite would delete such a log as left over; what is in it may be all that is left (L7). */
-  #refuseLogWithoutBase(found: ReturnType<typeof LogFile.open>): void {
-    found?.log.close();
-    if (found === null || found.scanned.pageCount === null) return;
-    throw new ImageCorrupt(this.place, "the database is gone but its log (-wal) holds committed pages");
-  }
-
-  /** Whether base and log are as we left them. */
-  #isCurrent(): boolean {
-    return translating(this.place, () => {
-      return this.#log === null ? identityAt(this.#path) === null : this.#log.isCurrent();
-    });
-  }
-
-  /** Whether somebody wrote since we looked. That the log is still in its place is asked after the write. */
-  #isOvertaken(): boolean {
-    if (this.#log === null) return !this.#isCurrent();
-    return !this.#log.isSameLog() || this.#log.hasMore();
-  }
-
-  #refuseReplacedBase(): void {
-    if (this.#base === null || this.#base.isInPlace()) return;
-    throw new StorageRefused(
-      "storage-replaced",
-      this.place,
-      "the file was replaced or removed while it was open; open it again",
-    );
+  *#create(delta: PageDelta): Program<void> {
+    yield* this.#files.create(delta);
+    this.#known = this.#files.pair!.log.position;
   }
 
   *#catchUp(since: LogPosition, pages: Pages): Program<News | null> {
     if (since !== this.#known) throw new Fenced(this.place);
     // It may have changed while the lease was waited for.
-    if (this.#isCurrent()) return null;
-    this.#refuseReplacedBase();
-    const base = this.#base;
-    const log = this.#log;
-    if (base === null || log === null) return yield* this.#reload();
-    if (!log.isInPlace() || !log.isSameLog()) return yield* this.#heal(base, log, pages);
+    if (this.#files.isCurrent()) return null;
+    this.#files.refuseReplaced();
+    const { pair } = this.#files;
+    if (pair === null) return yield* this.#reload();
+    const { log } = pair;
+    if (!log.isInPlace() || !log.isSameLog()) return yield* this.#heal(pair, pages);
     const scanned = log.readOn();
     if (scanned.pageCount === null) {
       // A writer died in the middle: what it wrote is no transaction, and must not be looked at again and again.
@@ -226,7 +163,7 @@ export class FileStorage {
     log.advance(scanned.position);
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
-    return { position: this.#known, delta: toDelta(scanned) };
+    return { position: this.#known, delta: toDelta(scanned.pages, scanned.pageCount, log.position) };
   }
 
   *#reload(): Program<News> {
@@ -235,54 +172,26 @@ export class FileStorage {
   }
 
   /** The log is not the one we knew. */
-  *#heal(base: BaseFile, log: LogFile, pages: Pages): Program<News> {
+  *#heal({ base, log }: Pair, pages: Pages): Program<News> {
     // Others may have appended to the old file before it was taken away; it is still open here.
     const last = !log.isInPlace() && log.isSameLog() ? log.readOn() : null;
     if (last !== null) log.advance(last.position);
     const whole = last === null ? pages : overlay(pages, last);
-    const found = LogFile.open(`${this.#path}-wal`);
+    const found = LogFile.open(this.#files.logPath);
     try {
       const verdict = judge(this.place, base, log, whole, found);
       if (verdict === "disk") return yield* this.#reload();
       const missing = verdict === "ours" ? base.differences(whole) : new Map<number, Uint8Array>();
-      const delta = missing.size === 0 ? null : { pageSize: base.pageSize, pageCount: whole.pageCount, pages: missing };
-      this.#log = yield* this.#newLog(log.successor(), delta);
-      log.close();
-      this.#known = this.#log.position;
+      const delta = missing.size === 0 ? null : toDelta(missing, whole.pageCount, log.position);
+      yield* this.#files.replaceLog(log.successor(), delta);
+      this.#known = this.#files.pair!.log.position;
       this.#checkpoint.reset();
       this.#checkpoint.note(missing.keys());
       this.#forgetIndex();
-      const { pageSize, pageCount } = whole;
-      return {
-        position: this.#known,
-        delta: { pageSize, pageCount, pages: last?.pages ?? new Map<number, Uint8Array>() },
-      };
+      return { position: this.#known, delta: toDelta(last?.pages ?? new Map(), whole.pageCount, this.#known) };
     } finally {
       found?.log.close();
     }
-  }
-
-  *#createBase(delta: PageDelta): Program<void> {
-    const base = yield* BaseFile.create(this.#path, this.place, this.#temporary(), delta);
-    this.#base = base;
-    try {
-      yield* this.#createLog(delta.pageSize);
-    } catch (error) {
-      // A commit that is refused leaves nothing behind: not even a file that nobody else can have seen.
-      if (base.isInPlace()) remove(this.#path);
-      this.#closeFiles();
-      throw error;
-    }
-  }
-
-  *#createLog(pageSize: number): Program<void> {
-    this.#log = yield* this.#newLog(startLog(pageSize, 0, randomSalt(), randomSalt()), null);
-    this.#known = this.#log.position;
-    this.#madeLog = true;
-  }
-
-  #newLog(start: LogPosition, delta: PageDelta | null): Program<LogFile> {
-    return LogFile.create(`${this.#path}-wal`, this.#temporary(), this.#base!.mode, start, delta);
   }
 
   *#appendFrames(log: LogFile, delta: PageDelta): Program<void> {
@@ -304,13 +213,13 @@ export class FileStorage {
     }
   }
 
-  *#advanceCheckpoint(log: LogFile, pages: Pages, slicePages: number = this.#slicePages): Program<void> {
+  *#advanceCheckpoint({ base, log }: Pair, pages: Pages, slicePages: number = this.#slicePages): Program<void> {
     // A stock reader has no way to tell us what it still needs, but Linux tells that there is one.
     if (this.#shm.hasReaders()) return;
     try {
       // The base may not run ahead of the log: half of a checkpoint needs all of the log over it.
       if (!this.#strict) yield* log.sync();
-      if (!(yield* this.#checkpoint.advance(this.#base!, pages, slicePages))) return;
+      if (!(yield* this.#checkpoint.advance(base, pages, slicePages))) return;
     } catch {
       return; // kept for the next try; the log still has everything
     }
@@ -361,22 +270,12 @@ export class FileStorage {
       // No permission to touch it, then its owner's readers see our commits when they open the file anew.
     }
   }
-
-  #closeFiles(): void {
-    this.#log?.close();
-    this.#base?.close();
-    this.#log = null;
-    this.#base = null;
-  }
-
-  /** Cleared away with the lock files should we die. */
-  #temporary(): string {
-    return `${this.#path}-lock.${crypto.randomUUID().replaceAll("-", "")}.new`;
-  }
 }
 
-function toDelta({ position, pages, pageCount }: Scanned): PageDelta {
-  return { pageSize: position.pageSize, pageCount: pageCount!, pages };
+type Pair = NonNullable<Files["pair"]>;
+
+function toDelta(pages: ReadonlyMap<number, Uint8Array>, pageCount: number, { pageSize }: LogPosition): PageDelta {
+  return { pageSize, pageCount, pages };
 }
 
 /** `pages` with what was scanned on top. */
