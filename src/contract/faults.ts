@@ -21,8 +21,6 @@ export class Faults {
     lock: [],
     append: [],
   };
-  /** Called by the next append, when the lease is held and nothing is written yet. */
-  beforeAppend: (() => void) | null = null;
   calls: Call[] = [];
   readonly #gates: { arrive: () => void; open: () => void; opened: Promise<void> }[] = [];
   #held: (() => void) | null = null;
@@ -42,11 +40,6 @@ export class Faults {
 
   enter(call: Call): void {
     this.calls.push(call);
-    if (call === "append") {
-      const act = this.beforeAppend;
-      this.beforeAppend = null;
-      act?.();
-    }
     const error = call in this.failing ? this.failing[call as keyof Faults["failing"]].shift() : undefined;
     if (error !== undefined) throw error;
   }

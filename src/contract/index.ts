@@ -8,10 +8,12 @@ import { cursors } from "./scenarios/cursors.ts";
 import { executions } from "./scenarios/executions.ts";
 import { faults } from "./scenarios/faults.ts";
 import { groups } from "./scenarios/groups.ts";
+import { inFlight } from "./scenarios/in-flight.ts";
 import { listing } from "./scenarios/listing.ts";
 import { others } from "./scenarios/others.ts";
 import { records } from "./scenarios/records.ts";
 import { relay } from "./scenarios/relay.ts";
+import { stored } from "./scenarios/stored.ts";
 import { timerChapter } from "./scenarios/timers.ts";
 import { trace } from "./scenarios/trace.ts";
 import { userJson } from "./scenarios/user-json.ts";
@@ -22,7 +24,7 @@ export type { GoldenDatabase, GoldenExpected } from "./golden.ts";
 export type { AsyncTarget, ContractData, Place, Runner, SyncTarget, Target } from "./target.ts";
 
 const CHAPTERS: readonly Chapter[] = [
-  ...[executions, commits, records, userJson, relay, timerChapter, trace],
+  ...[executions, commits, records, stored, userJson, relay, timerChapter, trace],
   ...[listing, cursors, closing, faults, others],
 ];
 
@@ -51,6 +53,8 @@ export function contract(runner: Runner, target: Target, data: ContractData = {}
   runner.describe(target.name, () => {
     for (const chapter of CHAPTERS) register(chapter, (run) => play(target, run));
     for (const database of data.golden ?? []) register(goldenChapter(database), (run) => play(target, run));
-    if (target.store === "AsyncSqliteStore") register(groups, (run) => playAsync(target, run));
+    if (target.store === "AsyncSqliteStore") {
+      for (const chapter of [groups, inFlight]) register(chapter, (run) => playAsync(target, run));
+    }
   });
 }
