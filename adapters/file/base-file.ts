@@ -3,7 +3,6 @@ import { ImageCorrupt, StorageRefused, systemCode } from "../../src/errors.ts";
 import { CHUNK_BYTES, type LoadedImage, type PageDelta, type Pages } from "../../src/port.ts";
 import {
   createFile,
-  identityAt,
   inspect,
   openFile,
   type Program,
@@ -22,14 +21,14 @@ export class BaseFile {
   readonly #path: string;
   readonly #place: string;
   readonly #file: RandomAccessFile;
-  readonly #identity: string;
+  readonly #isInPlace: () => boolean;
   readonly pageSize: number;
 
   private constructor(path: string, place: string, file: RandomAccessFile, pageSize: number) {
     this.#path = path;
     this.#place = place;
     this.#file = file;
-    this.#identity = file.identity();
+    this.#isInPlace = file.placeAt(path) ?? (() => false);
     this.pageSize = pageSize;
   }
 
@@ -60,7 +59,7 @@ export class BaseFile {
       return new BaseFile(path, place, file, pageSize);
     } catch (error) {
       // It may have its name already, and its folder not synced.
-      if (identityAt(path) === file.identity()) remove(path);
+      if (file.placeAt(path) !== null) remove(path);
       remove(temporary);
       file.close();
       throw error;
@@ -69,7 +68,7 @@ export class BaseFile {
 
   /** Whether the path still means this file. */
   isInPlace(): boolean {
-    return identityAt(this.#path) === this.#identity;
+    return this.#isInPlace();
   }
 
   get mode(): number {

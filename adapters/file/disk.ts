@@ -3,6 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { StorageRefused, systemCode } from "../../src/errors.ts";
+import { placeOf } from "./in-place.ts";
 
 /** What takes long: the asynchronous adapter awaits it, the synchronous one blocks. */
 type Pause =
@@ -58,8 +59,8 @@ export interface RandomAccessFile {
   syncAwaiting(): Promise<void>;
   size(): number;
   truncate(bytes: number): void;
-  /** Device and inode: whether a path still means this file. */
-  identity(): string;
+  /** Whether it is this file that `path` means: a question to ask again and again, null when it is not even now. */
+  placeAt(path: string): (() => boolean) | null;
   close(): void;
 }
 
@@ -98,17 +99,9 @@ function wrap(fd: number): RandomAccessFile {
       }),
     size: () => fs.fstatSync(fd).size,
     truncate: (bytes) => fs.ftruncateSync(fd, bytes),
-    identity: () => identityOf(fs.fstatSync(fd, { bigint: true })),
+    placeAt: (path) => placeOf(path, fd),
     close: () => fs.closeSync(fd),
   };
-}
-
-const identityOf = ({ dev, ino }: fs.BigIntStats): string => `${dev}:${ino}`;
-
-/** Which file a path means now, or null when there is none. */
-export function identityAt(file: string): string | null {
-  const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? null : identityOf(found);
 }
 
 /** Bytes from `at`, fewer at the end of the file, in memory of their own. */

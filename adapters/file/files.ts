@@ -3,7 +3,8 @@
 import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
 import type { LoadedImage, PageDelta } from "../../src/port.ts";
 import { BaseFile, translating } from "./base-file.ts";
-import { identityAt, type Program, remove, syncDirectoryOf } from "./disk.ts";
+import { type Program, remove, syncDirectoryOf } from "./disk.ts";
+import { identityAt } from "./in-place.ts";
 import { LogFile, randomSalt } from "./log-file.ts";
 import { type LogPosition, type Scanned, startLog } from "./wal.ts";
 

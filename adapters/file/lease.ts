@@ -16,7 +16,8 @@ import {
   StorageRefused,
   systemCode,
 } from "../../src/errors.ts";
-import { identityAt, type Program } from "./disk.ts";
+import type { Program } from "./disk.ts";
+import { identityAt, placeOf } from "./in-place.ts";
 import { dropLock, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
 import { describe, isDead, type Owner, thisProcess } from "./owner.ts";
 import { OwnerFile, readOwnerFile, type Sighting } from "./owner-file.ts";
@@ -36,6 +37,8 @@ export class Lease {
   #file: OwnerFile;
   /** Whose last write must be over before the lock means anything. */
   #predecessor: string | null = null;
+  /** The lock file, open, since we made it ours. */
+  #lock: { readonly fd: number; readonly isInPlace: () => boolean } | null = null;
   #held = false;
   #inherited = false;
 
@@ -86,7 +89,7 @@ export class Lease {
 
   /** Whether the lock is still ours: a mark tells others only while it is. */
   isStillOurs(): boolean {
-    return identityAt(this.#lockFile) === this.#file.identity;
+    return this.#lock?.isInPlace() ?? false;
   }
 
   /** Lets others write. The lock stays ours until somebody wants it. */
@@ -119,6 +122,7 @@ export class Lease {
       if (this.isStillOurs()) attempt(() => dropLock(this.#lockFile));
       dropLock(heir);
     });
+    attempt(() => this.#closeLock());
     attempt(() => this.#file.close());
     attempt(() => {
       for (const { file, owner } of this.#traces()) {
@@ -169,7 +173,7 @@ export class Lease {
 
   #linkLock(): null {
     this.#follow(null);
-    linkTo(this.#file, this.#lockFile);
+    if (linkTo(this.#file, this.#lockFile)) this.#openLock();
     return null;
   }
 
@@ -189,6 +193,7 @@ export class Lease {
       if (readOwnerFile(this.#lockFile)?.owner.token !== owner.token) return null;
       this.#follow(isGone ? null : owner.token);
       replaceLock(this.#file, this.#lockFile);
+      this.#openLock();
       if (isGone) {
         this.#inherited ||= isWriting;
         if (!isOwn) fs.rmSync(`${this.#lockFile}.${owner.token}`, { force: true });
@@ -197,6 +202,20 @@ export class Lease {
     } finally {
       dropLock(heir);
     }
+  }
+
+  /** From now on the kernel can tell whether it is still ours. Somebody may have been faster than this. */
+  #openLock(): void {
+    this.#closeLock();
+    const fd = fs.openSync(this.#lockFile, "r");
+    const isInPlace = this.#file.isSame(fd) ? placeOf(this.#lockFile, fd) : null;
+    if (isInPlace === null) fs.closeSync(fd);
+    else this.#lock = { fd, isInPlace };
+  }
+
+  #closeLock(): void {
+    if (this.#lock !== null) fs.closeSync(this.#lock.fd);
+    this.#lock = null;
   }
 
   #predecessorAtWork(): Owner | null {

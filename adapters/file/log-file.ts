@@ -2,15 +2,7 @@
 // failed. Everything here needs the lease, except `isCurrent`. Knows nothing of the base.
 import * as fs from "node:fs";
 import type { PageDelta } from "../../src/port.ts";
-import {
-  createFile,
-  identityAt,
-  openFile,
-  type Program,
-  type RandomAccessFile,
-  readPart,
-  syncDirectoryOf,
-} from "./disk.ts";
+import { createFile, openFile, type Program, type RandomAccessFile, readPart, syncDirectoryOf } from "./disk.ts";
 import {
   continuesLog,
   endOf,
@@ -24,15 +16,15 @@ import {
   WAL_HEADER_BYTES,
   writeHeader,
 } from "./wal.ts";
+import { identityAt } from "./in-place.ts";
 
 /** Space is taken ahead in steps: writing into space that is there already costs half as much to make durable. */
 const FIRST_STEP_BYTES = 64 * 1024;
 const LARGEST_STEP_BYTES = 1024 * 1024;
 
 export class LogFile {
-  readonly #path: string;
   readonly #file: RandomAccessFile;
-  readonly #identity: string;
+  #isInPlace: () => boolean;
   readonly #writer: FrameWriter = new FrameWriter();
   readonly #probe: Uint8Array = new Uint8Array(WAL_HEADER_BYTES);
   readonly #probeView: DataView = new DataView(this.#probe.buffer);
@@ -40,9 +32,8 @@ export class LogFile {
   #position: LogPosition;
 
   private constructor(path: string, file: RandomAccessFile, position: LogPosition) {
-    this.#path = path;
     this.#file = file;
-    this.#identity = file.identity();
+    this.#isInPlace = file.placeAt(path) ?? (() => false);
     this.#allocated = file.size();
     this.#position = position;
   }
@@ -87,6 +78,7 @@ export class LogFile {
       if (delta !== null) log.#position = log.#write(delta);
       yield { kind: "sync", file };
       fs.renameSync(temporary, path);
+      log.#isInPlace = file.placeAt(path) ?? (() => false);
       syncDirectoryOf(path);
       return log;
     } catch (error) {
@@ -102,7 +94,7 @@ export class LogFile {
 
   /** Whether the path still means this file. */
   isInPlace(): boolean {
-    return identityAt(this.#path) === this.#identity;
+    return this.#isInPlace();
   }
 
   /** Whether the log is the one we know: not restarted, truncated or written over. */

@@ -3,8 +3,8 @@
 // single bytes and short words written in place: nothing of it needs a sync, and the directory is left alone.
 import * as fs from "node:fs";
 import { systemCode } from "../../src/errors.ts";
-import { identityAt } from "./disk.ts";
 import { keepLocked } from "./flock.ts";
+import { identityOf } from "./in-place.ts";
 import { type Owner, parseOwner } from "./owner.ts";
 
 /** "1" while the holder writes; a newline; the predecessor's token or spaces; a newline; the owner as JSON. */
@@ -43,8 +43,6 @@ export function readOwnerFile(file: string): Sighting | null {
 export class OwnerFile {
   readonly path: string;
   readonly token: string;
-  /** Device and inode, which the lock shares while it is ours. */
-  readonly identity: string;
   readonly #fd: number;
   readonly #unlock: () => void;
 
@@ -54,7 +52,11 @@ export class OwnerFile {
     fs.writeFileSync(path, formatOwnerFile(owner), { flag: "wx", mode: 0o600 });
     this.#fd = fs.openSync(path, "r+");
     this.#unlock = keepLocked(path);
-    this.identity = identityAt(path) ?? "";
+  }
+
+  /** Whether a link that was opened leads to this very file. */
+  isSame(fd: number): boolean {
+    return identityOf(fd) === identityOf(this.#fd);
   }
 
   mark(isWriting: boolean): void {
