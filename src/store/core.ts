@@ -12,11 +12,14 @@ import type { PreparedCommit } from "./prepared.ts";
 
 /** Listings differ in their filters only; more shapes than these are not kept. */
 const MAX_LISTINGS_KEPT = 32;
+const MAX_LAST_TRACE_KEPT = 10_000;
 
 export class Core {
   readonly #db: Database;
   readonly #statements: { readonly [name in keyof typeof STATEMENTS]: Statement };
   readonly #listings: Map<string, Statement> = new Map();
+  /** Execution id → the index of its last trace step, as this store wrote it. */
+  readonly #lastTrace: Map<string, number> = new Map();
   /** Trace steps kept for each Execution; 0 keeps all. */
   readonly #traceMax: number;
 
@@ -25,6 +28,11 @@ export class Core {
     this.#traceMax = traceMax;
     const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, db.prepare(sql)]);
     this.#statements = Object.fromEntries(prepared) as { [name in keyof typeof STATEMENTS]: Statement };
+  }
+
+  /** The database is not as this store left it: others wrote, or what it wrote is undone. */
+  forget(): void {
+    this.#lastTrace.clear();
   }
 
   /** The one write an event makes. Throws `StoreConflict` before anything is changed. */
@@ -42,8 +50,13 @@ export class Core {
   }
 
   appendTrace(id: string, entry: string): void {
-    this.#statements.trace.run([id, id, entry]);
-    if (this.#traceMax > 0) this.#statements.trimTrace.run([id, id, this.#traceMax]);
+    const run = this.#statements;
+    const last = this.#lastTrace.get(id) ?? run.lastTrace.first([id], (row) => row.number(0)) ?? -1;
+    const index = last + 1;
+    run.trace.run([id, index, entry]);
+    if (this.#lastTrace.size >= MAX_LAST_TRACE_KEPT) this.#lastTrace.clear();
+    this.#lastTrace.set(id, index);
+    if (this.#traceMax > 0 && index >= this.#traceMax) run.trimTrace.run([id, index - this.#traceMax]);
   }
 
   load(id: string): Execution | null {

@@ -73,6 +73,7 @@ export class Session {
   /** Takes in what others committed. */
   take(news: News | null): void {
     if (news === null) return;
+    this.#core?.forget();
     if (news.image !== undefined && news.image.pageSize !== this.pages.pageSize) {
       throw new StorageRefused("storage-replaced", this.#place, "its page size is another one now; open it again");
     }
@@ -88,7 +89,12 @@ export class Session {
 
   /** Runs `work` in one transaction; when it throws, memory is as before. */
   transaction<T>(work: () => T): T {
-    return translating(this.#place, () => this.#db.transaction(work));
+    try {
+      return translating(this.#place, () => this.#db.transaction(work));
+    } catch (error) {
+      this.#core?.forget();
+      throw error;
+    }
   }
 
   /** What waits to be made durable, or null. */
@@ -104,6 +110,7 @@ export class Session {
 
   /** It is not durable and never will be. */
   undo(): void {
+    this.#core?.forget();
     this.#db.undo();
   }
 
