@@ -6,6 +6,6 @@ export interface FileOptions {
   readonly busyTimeoutMs?: number;
   /** Refuse to start fresh when nothing is there. Default false. */
   readonly mustExist?: boolean;
-  /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 1000. */
+  /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 4000. */
   readonly checkpointFrames?: number;
 }

@@ -3,7 +3,7 @@
 import { Fenced, FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
 import { BaseFile, translating } from "./base-file.ts";
-import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES, SLICE_PAGES } from "./checkpoint.ts";
+import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "./checkpoint.ts";
 import { inspect, type Program, remove, resolvePlace } from "./disk.ts";
 import { Files } from "./files.ts";
 import { judge } from "./heal.ts";
@@ -23,7 +23,6 @@ export class FileStorage {
   readonly #mustExist: boolean;
   /** Whether waiting blocks the thread. */
   readonly #blocking: boolean;
-  readonly #slicePages: number;
   readonly #checkpoint: Checkpoint;
   #lease: Lease | null = null;
   #files: Files = new Files("", "");
@@ -40,8 +39,6 @@ export class FileStorage {
     this.#mustExist = options.mustExist ?? false;
     this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
     this.#blocking = blocking;
-    // Relaxed, the log may reach the disk later than the base would; so it is made durable once, and all is copied.
-    this.#slicePages = this.#strict ? SLICE_PAGES : Infinity;
   }
 
   *load(): Program<LoadedImage & { readonly position: LogPosition }> {
@@ -107,7 +104,7 @@ export class FileStorage {
       const files = this.#files;
       const { pair } = files;
       if (pair === null || !files.isCurrent() || !pair.base.isInPlace()) return;
-      if (pages !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, pages, Infinity);
+      if (pages !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, pages, true);
       const isEmpty = this.#repair === null && pair.log.position.frames === 0;
       const isOurs = pages !== null || files.madeLog;
       if (isEmpty && isOurs && !this.#shm.exists() && !lease.hasCompany()) remove(files.logPath);
@@ -213,13 +210,14 @@ export class FileStorage {
     }
   }
 
-  *#advanceCheckpoint({ base, log }: Pair, pages: Pages, slicePages: number = this.#slicePages): Program<void> {
+  *#advanceCheckpoint({ base, log }: Pair, pages: Pages, everything = !this.#strict): Program<void> {
     // A stock reader has no way to tell us what it still needs, but Linux tells that there is one.
     if (this.#shm.hasReaders()) return;
     try {
-      // The base may not run ahead of the log: half of a checkpoint needs all of the log over it.
+      // The base may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may
+      // reach the disk later than the base would; so it is made durable first, and then all is copied at once.
       if (!this.#strict) yield* log.sync();
-      if (!(yield* this.#checkpoint.advance(base, pages, slicePages))) return;
+      if (!(yield* this.#checkpoint.advance(base, pages, everything))) return;
     } catch {
       return; // kept for the next try; the log still has everything
     }
