@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { startChild } from "./child.js";
-import { type Fault, hasStrace, runFault, SCENARIOS } from "./faults.js";
+import { countCalls, hasStrace, runFault, SCENARIOS } from "./faults.js";
 import { auditFile } from "./inspect.js";
 import { isInstalled } from "./stock.js";
 
@@ -14,28 +14,43 @@ const ENOSPC = "error=ENOSPC";
 const KILL = "signal=SIGKILL";
 
 /** One of each kind: when the file is made, in a commit, in a checkpoint, at the end; passing, lasting, for good. */
-const FAULTS: readonly Fault[] = [
-  { call: "fdatasync", from: 1, to: 1, does: EIO },
-  { call: "fdatasync", from: 7, to: 9, does: EIO },
-  { call: "fdatasync", from: 5, to: Infinity, does: EIO },
-  { call: "fdatasync", from: 8, to: 8, does: KILL },
-  { call: "fsync", from: 2, to: 2, does: EIO },
-  { call: "pwrite64", from: 22, to: 22, does: ENOSPC },
-  { call: "pwrite64", from: 70, to: 72, does: EIO },
-  { call: "pwrite64", from: 80, to: 80, does: KILL },
-  { call: "rename", from: 1, to: 1, does: EIO },
-  { call: "rename", from: 1, to: 1, does: KILL },
-  { call: "link", from: 2, to: 2, does: EIO },
-  { call: "link", from: 5, to: 5, does: KILL },
-  { call: "unlink", from: 6, to: 6, does: EIO },
+/** `at`: where among all calls of that name, from the first one (0) to the last (1). */
+const FAULTS = [
+  { call: "fdatasync", at: 0, lasts: 1, does: EIO },
+  { call: "fdatasync", at: 0.3, lasts: 3, does: EIO },
+  { call: "fdatasync", at: 0.2, lasts: Infinity, does: EIO },
+  { call: "fdatasync", at: 0.5, lasts: 1, does: KILL },
+  { call: "fdatasync", at: 1, lasts: 1, does: EIO },
+  { call: "fsync", at: 0, lasts: 1, does: EIO },
+  { call: "fsync", at: 1, lasts: 1, does: EIO },
+  { call: "pwrite64", at: 0.3, lasts: 1, does: ENOSPC },
+  { call: "pwrite64", at: 0.7, lasts: 3, does: EIO },
+  { call: "pwrite64", at: 0.8, lasts: 1, does: KILL },
+  { call: "rename", at: 0, lasts: 1, does: EIO },
+  { call: "rename", at: 0, lasts: 1, does: KILL },
+  { call: "link", at: 0, lasts: 1, does: EIO },
+  { call: "link", at: 1, lasts: 1, does: KILL },
+  { call: "unlink", at: 1, lasts: 1, does: EIO },
 ];
 
 describe.each(SCENARIOS)("faults of the system under a store ($kind)", (scenario) => {
-  test.skipIf(!hasStrace).each(FAULTS)("L1 L2 L7 $call $from to $to: $does", { timeout: 120_000 }, async (fault) => {
-    const { problems, hits } = await runFault(scenario, fault);
-    expect(problems).toEqual([]);
-    expect(hits).toBeGreaterThan(0);
+  let counts: Map<string, number>;
+  beforeAll(async () => {
+    counts = hasStrace ? await countCalls(scenario) : new Map();
   });
+
+  test.skipIf(!hasStrace).each(FAULTS)(
+    "L1 L2 L7 $does, $call at $at, lasts $lasts",
+    { timeout: 120_000 },
+    async ({ call, at, lasts, does }) => {
+      const count = counts.get(call) ?? 0;
+      expect(count, `calls of ${call}`).toBeGreaterThan(0);
+      const from = 1 + Math.round(at * (count - 1));
+      const { problems, hits } = await runFault(scenario, { call, from, to: from + lasts - 1, does });
+      expect(problems).toEqual([]);
+      expect(hits).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe.each(["sync", "async"])("a disk that is really full (%s)", (kind) => {

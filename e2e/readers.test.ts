@@ -109,16 +109,24 @@ describe("a stock reader that stays", () => {
     { kind: "sync", inFlight: 1 },
     { kind: "async", inFlight: 16 },
   ])(
-    "L5 finds every commit whole while another process commits ($kind)",
+    "L5 finds every commit whole, in transactions while another process commits ($kind)",
     { timeout: 120_000 },
     async ({ kind, inFlight }) => {
-      const options = { file, kind, durability: "relaxed", inFlight, payloadBytes: 40_000 };
-      const committer = startChild("committer.js", options);
+      const committer = startChild("committer.js", {
+        file,
+        kind,
+        durability: "strict",
+        inFlight,
+        payloadBytes: 40_000,
+      });
       await committer.nextLine();
       const reader = openReader(file);
-      for (let reads = 0; reads < 150; reads++) {
-        const rows = await reader.query(BOOKS_SQL);
-        expect(auditBooks(rows, new Map(), Infinity)).toEqual([]);
+      for (let reads = 0; reads < 300; reads++) {
+        await reader.query("BEGIN");
+        await reader.query("SELECT count(*) FROM executions");
+        const rows = await reader.query(`SELECT * FROM (${BOOKS_SQL}) WHERE id < 'lane-2'`);
+        await reader.query("COMMIT");
+        expect(auditBooks(rows, new Map(), Infinity), `read ${reads}`).toEqual([]);
       }
       await reader.close();
       committer.kill();
