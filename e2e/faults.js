@@ -31,8 +31,8 @@ import { isInstalled } from "./stock.js";
 
 /** @type {Scenario[]} */
 export const SCENARIOS = [
-  { kind: "sync", lanes: 1, rounds: 32 },
-  { kind: "async", lanes: 4, rounds: 11 },
+  { kind: "sync", lanes: 1, rounds: 16 },
+  { kind: "async", lanes: 4, rounds: 6 },
 ];
 const CALLS = ["fsync", "fdatasync", "pwrite64", "ftruncate", "rename", "link", "unlink"];
 /** Calls of one kind that are tried: all, unless there are more than these. Taking the lease is the same every time. */

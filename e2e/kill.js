@@ -16,6 +16,7 @@ import { randomFrom } from "../demo/random.js";
 /** Rounds on one file before a fresh one: killing while a file is made is part of it. */
 const ROUNDS_ON_A_FILE = 8;
 const PAYLOADS = [10, 2_000, 40_000];
+const CHECKPOINTS = [50, 500, 4000];
 
 /**
  * @param {object} options
@@ -59,6 +60,7 @@ function planRound(random) {
     durability: random() < 0.8 ? "strict" : "relaxed",
     inFlight: kind === "sync" ? 1 : 16,
     payloadBytes: PAYLOADS[Math.floor(random() * PAYLOADS.length)] ?? 10,
+    checkpointFrames: CHECKPOINTS[Math.floor(random() * CHECKPOINTS.length)] ?? 500,
     // Now and then while it opens the file, else in the middle of its commits.
     killAfterMs: random() < 0.15 ? { start: 100 + random() * 300 } : { firstCommit: random() ** 2 * 600 },
   };

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AsyncSqliteStore, newExecution, SqliteStore } from "perdure";
+import { fileAdapter } from "perdure/file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { auditBooks, BOOKS_SQL, nextCommit } from "./books.js";
 import { startChild } from "./child.js";
@@ -20,6 +21,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const hasPython = isInstalled("python3", ["-c", "import sqlite3"]);
+/** Its log is folded often. */
+const openSync = () => SqliteStore.create(fileAdapter(file, { checkpointFrames: 300 }), { traceMax: null });
 const lane = () => newExecution({ id: "lane", definition_id: "lane" });
 
 /** A stock reader whose connection stays open. */
@@ -41,7 +44,7 @@ function openReader(path: string): { query(sql: string): Promise<Row[]>; close()
 describe.each(STOCK)("$name while a store is open", (one) => {
   const { stock } = one;
   test.skipIf(!one.isInstalled)("L5 sees each commit as soon as it returned", async () => {
-    const store = await SqliteStore.create(file, { traceMax: null });
+    const store = await openSync();
     const exe = lane();
     for (let version = 1; version <= 6; version++) {
       store.commit(exe, nextCommit(exe, version * 1000));
@@ -69,7 +72,7 @@ describe.each(STOCK)("$name while a store is open", (one) => {
 
 describe("a stock reader that stays", () => {
   test.skipIf(!hasPython)("L5 sees each commit over the same connection", async () => {
-    const store = await SqliteStore.create(file, { traceMax: null });
+    const store = await openSync();
     const reader = openReader(file);
     const exe = lane();
     for (let version = 1; version <= 40; version++) {
@@ -93,7 +96,7 @@ describe("a stock reader that stays", () => {
         await reader.query("BEGIN");
         await reader.query("SELECT count(*) FROM executions");
         // Enough for the log to be folded more than once, were nobody reading.
-        for (let i = 0; i < 60; i++) store.commit(exe, nextCommit(exe, 100_000));
+        for (let i = 0; i < 30; i++) store.commit(exe, nextCommit(exe, 100_000));
         const rows = await reader.query(BOOKS_SQL);
         expect(rows.map(({ version }) => version)).toEqual([seen]);
         expect(auditBooks(rows, new Map([["lane", seen]]), 0)).toEqual([]);

@@ -4,7 +4,7 @@
 /** Images are handed over in chunks of this many bytes, so that a large one is never copied into one piece. */
 export const CHUNK_BYTES: number = 1024 * 1024;
 
-/** The pages one transaction changed. */
+/** The pages one transaction changed, with every page between the old end and the new one. */
 export interface PageDelta {
   /** Bytes in a page: a power of two from 512 to 65536. */
   readonly pageSize: number;
@@ -73,7 +73,7 @@ export interface SyncAdapter {
   lock(): () => void;
   /**
    * Makes a delta durable, whole or not at all, and returns the position after it. Needs the lease. Refuses with
-   * `Fenced` when somebody else appended after `after`.
+   * `Fenced` when somebody else appended after `after`. What it throws means: not there, and never will be.
    */
   append(delta: PageDelta, after: Position): Position;
   /**

@@ -1,13 +1,13 @@
 // Commits for ever, until it is killed. Each acknowledgement is in the pipe before the next commit of that Execution.
 //
-//   committer.js {file, kind: "sync" | "async", durability, inFlight, payloadBytes}
+//   committer.js {inFlight, payloadBytes, …options of openStore}
 import { writeSync } from "node:fs";
-import { AsyncSqliteStore, newExecution, SqliteStore } from "perdure";
+import { newExecution } from "perdure";
 import { nextCommit } from "../books.js";
+import { openStore } from "../open.js";
 
-const { file, kind, durability, inFlight, payloadBytes } = JSON.parse(process.argv[2] ?? "");
-const Store = kind === "sync" ? SqliteStore : AsyncSqliteStore;
-const store = await Store.create(file, { durability, traceMax: null });
+const { inFlight, payloadBytes, ...options } = JSON.parse(process.argv[2] ?? "");
+const store = await openStore(options);
 await Promise.all(Array.from({ length: inFlight }, (_, lane) => commitForEver(`lane-${lane}`)));
 
 /** @param {string} id */

@@ -1,14 +1,14 @@
 // Commits to the one Execution that all the others commit to as well, until its own commits are in. A conflict means
 // loading again and deciding again. Started anew after a kill, it finds by the dedupe markers where it was.
 //
-//   contender.js {file, kind: "sync" | "async", name, commits}
+//   contender.js {name, commits, …options of openStore}
 import { writeSync } from "node:fs";
 import process from "node:process";
-import { AsyncSqliteStore, newExecution, SqliteStore, StoreConflict } from "perdure";
+import { newExecution, StoreConflict } from "perdure";
+import { openStore } from "../open.js";
 
-const { file, kind, name, commits } = JSON.parse(process.argv[2] ?? "");
-const Store = kind === "sync" ? SqliteStore : AsyncSqliteStore;
-const store = await Store.create(file, { traceMax: null, busyTimeoutMs: 60_000 });
+const { name, commits, ...options } = JSON.parse(process.argv[2] ?? "");
+const store = await openStore({ busyTimeoutMs: 60_000, ...options });
 let conflicts = 0;
 for (let n = 1; n <= commits;) {
   const eventId = `${name} ${n}`;

@@ -1,14 +1,13 @@
 // A store that does what it is told, one order a line, and answers each: so that a test decides when.
 //
-//   remote.js {file, kind: "sync" | "async"}     orders: "commit BYTES", "close"
+//   remote.js {…options of openStore}     orders: "commit BYTES", "close"
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { AsyncSqliteStore, newExecution, PerdureError, SqliteStore } from "perdure";
+import { newExecution, PerdureError } from "perdure";
 import { nextCommit } from "../books.js";
+import { openStore } from "../open.js";
 
-const { file, kind } = JSON.parse(process.argv[2] ?? "");
-const Store = kind === "sync" ? SqliteStore : AsyncSqliteStore;
-const store = await Store.create(file, { traceMax: null });
+const store = await openStore(JSON.parse(process.argv[2] ?? ""));
 const exe = newExecution({ id: "remote", definition_id: "remote" });
 const answer = (/** @type {object} */ what) => writeSync(1, `${JSON.stringify(what)}\n`);
 answer({ ready: true });

@@ -1,21 +1,21 @@
 // A store's life on a new file: open, commits with a checkpoint among them, close. Made to be run under faults: what
 // fails is looked at (is it undone?) and tried again, since the store must go on when the fault is over.
 //
-//   scenario.js {file, kind: "sync" | "async", lanes, rounds, attempts}
+//   scenario.js {lanes, rounds, attempts, …options of openStore}
 import { writeSync } from "node:fs";
-import { AsyncSqliteStore, newExecution, PerdureError, SqliteStore } from "perdure";
+import { newExecution, PerdureError } from "perdure";
 import { nextCommit } from "../books.js";
+import { openStore } from "../open.js";
 
-/** So large that some thirty commits fill the log. */
+/** So large that some ten commits fill the log. */
 const PAYLOAD_BYTES = 100_000;
 
-const { file, kind, lanes, rounds, attempts } = JSON.parse(process.argv[2] ?? "");
-const Store = kind === "sync" ? SqliteStore : AsyncSqliteStore;
+const { lanes, rounds, attempts, ...options } = JSON.parse(process.argv[2] ?? "");
 /** @param {import("../faults.js").Said} said */
 const say = (said) => writeSync(1, `${JSON.stringify(said)}\n`);
 
 const store = await trying(
-  async () => Store.create(file, { traceMax: null }),
+  () => openStore(options),
   () => {},
 );
 const executions = Array.from({ length: lanes }, (_, lane) =>

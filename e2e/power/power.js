@@ -9,14 +9,15 @@ import { basename, dirname, join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { AsyncSqliteStore, newExecution, SqliteStore } from "perdure";
+import { newExecution } from "perdure";
 import { randomFrom } from "../../demo/random.js";
 import { nextCommit } from "../books.js";
 import { auditFile } from "../inspect.js";
+import { openStore } from "../open.js";
 import { stockSqlites } from "../stock.js";
 import { KILLED, recording, SYNC_FAILED } from "./record.js";
 
-const PAYLOADS = [10, 30_000, 300_000];
+const PAYLOADS = [10, 20_000, 150_000];
 const FAILURES = 0.03;
 const DEATHS = 0.008;
 
@@ -63,8 +64,7 @@ export async function cutPower({ kind, syncsFail, dies, seed, commits, share }) 
 
   /** From opening to closing, or until it is killed. */
   async function live() {
-    const Store = kind === "sync" ? SqliteStore : AsyncSqliteStore;
-    const store = await Store.create(file, { traceMax: null });
+    const store = await openStore({ file, kind });
     const exe = (await store.load("lane")) ?? newExecution({ id: "lane", definition_id: "lane" });
     // What can be seen is durable (L3).
     Object.assign(now, { acknowledged: exe.version, inFlight: 0 });
