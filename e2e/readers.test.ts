@@ -87,7 +87,7 @@ describe("a stock reader that stays", () => {
   test.skipIf(!hasPython || !existsSync("/proc/locks"))(
     "L5 keeps its snapshot for the whole of a transaction",
     async () => {
-      const store = await SqliteStore.create(file, { traceMax: null });
+      const store = await openSync();
       const reader = openReader(file);
       const exe = lane();
       for (let round = 0; round < 3; round++) {
