@@ -77,8 +77,8 @@ export class StoreBusy extends PerdureError {
   /** Who holds the lease, as far as the adapter can tell: for a file, host and process id. */
   readonly holder: string;
 
-  constructor(place: string, busyTimeoutMs: number, holder: string, advice = "") {
-    super(`${place} is held by ${holder}, and was for ${busyTimeoutMs} ms; nothing was written, try again${advice}`);
+  constructor(place: string, waitedMs: number, holder: string, advice = "") {
+    super(`${place} is held by ${holder}, and was for ${waitedMs} ms; nothing was written, try again${advice}`);
     this.holder = holder;
   }
 }
@@ -143,11 +143,9 @@ export class ImageCorrupt extends PerdureError {
   readonly code = "image-corrupt";
   readonly place: string;
 
-  constructor(place: string, problem: string, options?: ErrorOptions) {
-    super(
-      `${place} is damaged: ${problem}; it was left as it is, restore it or read it with sqlite3's .recover`,
-      options,
-    );
+  constructor(place: string, problem: string, options: ErrorOptions & { readonly remedy?: string } = {}) {
+    const { remedy = "restore it, or read it with sqlite3's .recover", ...cause } = options;
+    super(`${place} is damaged: ${problem}; it was left as it is, ${remedy}`, cause);
     this.place = place;
   }
 }

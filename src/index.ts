@@ -2,7 +2,6 @@
 export { AsyncSqliteStore } from "./store/async-sqlite-store.ts";
 export { SqliteStore } from "./store/sqlite-store.ts";
 export type { StoreOptions } from "./store/options.ts";
-export type { PlaceOptions } from "./store/locations.ts";
 export type { LimitOptions } from "./store/arguments.ts";
 export type { ListOptions, Page } from "./store/listing.ts";
 export type { Effects } from "./store/prepared.ts";

@@ -98,3 +98,13 @@ export interface AsyncAdapter {
   checkpoint(pages: Pages): Promise<void>;
   close(pages: Pages | null): Promise<void>;
 }
+
+/** How to reach a place by name. For an adapter made by hand, give these to its own factory. */
+export interface PlaceOptions {
+  /** "strict" (default): a commit outlives a power cut. "relaxed": it outlives the process. */
+  readonly durability?: "strict" | "relaxed";
+  /** Milliseconds to wait for another writer before `StoreBusy`. Default 5000. */
+  readonly busyTimeoutMs?: number;
+  /** Refuse to start fresh when nothing is there. Default false. */
+  readonly mustExist?: boolean;
+}

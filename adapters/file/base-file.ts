@@ -1,7 +1,8 @@
 // The SQLite file itself: read whole at open, created whole, and brought up to date page by page at a checkpoint.
-import { ImageCorrupt, StorageRefused, systemCode } from "../../src/errors.ts";
+import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
 import { CHUNK_BYTES, type LoadedImage, type PageDelta, type Pages } from "../../src/port.ts";
 import {
+  closing,
   createFile,
   inspect,
   openFile,
@@ -11,11 +12,14 @@ import {
   readPart,
   remove,
 } from "./disk.ts";
+import { translating } from "./translating.ts";
 import { HEADER_BYTES, type Header, readDatabaseHeader } from "./header.ts";
 import { markAsRollback, markAsWal, type Scanned } from "./wal.ts";
 
 /** New files are for their owner alone. */
 const NEW_FILE_MODE = 0o600;
+
+const EMPTY = { remedy: "restore it, or remove it when nothing was ever in it" };
 
 export class BaseFile {
   readonly #path: string;
@@ -36,8 +40,8 @@ export class BaseFile {
   static open(path: string, place: string): BaseFile | null {
     const found = inspectPlace(path, place);
     if (found === null) return null;
-    if (!found.isFile) throw new StorageRefused("not-a-database", place, "it is not a file");
-    if (found.size === 0) throw new ImageCorrupt(place, "the file is empty (to start fresh, remove it)");
+    if (!found.isFile) throw new StorageRefused("not-a-database", place, "a directory or a device, not a file");
+    if (found.size === 0) throw new ImageCorrupt(place, "the file is empty", EMPTY);
     const file = translating(place, () => openFile(path));
     try {
       const { pageSize } = readDatabaseHeader(readPart(file, 0, HEADER_BYTES), place);
@@ -167,8 +171,7 @@ function refuseHotJournal(path: string, place: string): void {
   const journal = `${path}-journal`;
   if ((inspect(journal)?.size ?? 0) === 0) return;
   const file = openFile(journal);
-  const [first] = readPart(file, 0, 1);
-  file.close();
+  const [first] = closing(file, () => readPart(file, 0, 1));
   if (first === 0) return;
   const remedy = `let SQLite finish or roll it back: sqlite3 FILE "SELECT count(*) FROM sqlite_schema"`;
   throw new StorageRefused(
@@ -176,21 +179,4 @@ function refuseHotJournal(path: string, place: string): void {
     place,
     `a transaction of another program is unfinished (${journal}); ${remedy}`,
   );
-}
-
-/** The system's refusals, as errors about the place. */
-export function translating<T>(place: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    const code = systemCode(cause);
-    if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
-      throw new StorageRefused("storage-denied", place, `no permission to read and write it (${code})`, { cause });
-    }
-    if (code === "ENOENT" || code === "ENOTDIR") {
-      throw new StorageRefused("storage-missing", place, `nothing is there (${code})`, { cause });
-    }
-    if (code === null) throw cause;
-    throw new StorageRefused("storage-unreadable", place, `it could not be read (${code})`, { cause });
-  }
 }

@@ -1,5 +1,5 @@
 // The file system, as the file adapter uses it: a random-access file, a few calls on directories, and the one kind of
-// call that an asynchronous adapter must not block on. The only module here that imports node:fs besides the lease.
+// call that an asynchronous adapter must not block on.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { StorageRefused, systemCode } from "../../src/errors.ts";
@@ -72,8 +72,28 @@ export function openFile(file: string): RandomAccessFile {
 /** Creates a file with exactly this mode, whatever the umask; fails when there is one. */
 export function createFile(file: string, mode: number): RandomAccessFile {
   const fd = fs.openSync(file, "wx+", mode);
-  if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.chmodSync(file, mode);
+  try {
+    if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.chmodSync(file, mode);
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
   return wrap(fd);
+}
+
+/** Does something with a file and closes it, whatever happens. */
+export function closing<T>(file: RandomAccessFile, work: () => T): T {
+  try {
+    return work();
+  } finally {
+    file.close();
+  }
+}
+
+/** Writes all of it. The system may take a part only: of a full disk the next call tells. */
+export function writeAll(fd: number, bytes: Uint8Array, at: number): void {
+  let done = 0;
+  while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + done);
 }
 
 function wrap(fd: number): RandomAccessFile {
@@ -87,11 +107,7 @@ function wrap(fd: number): RandomAccessFile {
       }
       return done;
     },
-    write(bytes, at) {
-      let done = 0;
-      // The system may take a part only: of a full disk the next call tells.
-      while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + done);
-    },
+    write: (bytes, at) => writeAll(fd, bytes, at),
     sync: () => fs.fdatasyncSync(fd),
     syncAwaiting: () =>
       new Promise((resolve, reject) => {

@@ -2,7 +2,8 @@
 // they were left. Needs the lease, except for `isCurrent`. Knows nothing of commits.
 import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
 import type { LoadedImage, PageDelta } from "../../src/port.ts";
-import { BaseFile, translating } from "./base-file.ts";
+import { BaseFile } from "./base-file.ts";
+import { translating } from "./translating.ts";
 import { type Program, remove, syncDirectoryOf } from "./disk.ts";
 import { identityAt } from "./in-place.ts";
 import { LogFile, randomSalt } from "./log-file.ts";
@@ -42,7 +43,7 @@ export class Files {
   }
 
   /** Reads both, or refuses; null when there is no file. Makes an empty log where there is none. */
-  *open(isStrict: boolean): Program<Opened | null> {
+  *open(isStrict: boolean, isInherited = false): Program<Opened | null> {
     this.close();
     const base = BaseFile.open(this.#path, this.#place);
     const found = translating(this.#place, () => LogFile.open(this.logPath));
@@ -60,7 +61,7 @@ export class Files {
       yield* this.#makeLog(base.pageSize);
     } else if (isStrict) {
       // Its writer may have died before its sync; from now on everybody may see it (L2, L3).
-      yield* this.#log.sync();
+      yield* isInherited ? this.#log.rewriteAll() : this.#log.sync();
       syncDirectoryOf(this.#path);
     }
     return { image, logged: scanned?.pages.keys() ?? [] };

@@ -1,7 +1,7 @@
 // The file adapter for Node, Deno and Bun: a SQLite file with its log, in two flavours over the same programs.
 import type { AsyncAdapter, Position, Supports, SyncAdapter } from "../../src/port.ts";
 import { runAwaiting, runBlocking } from "./disk.ts";
-import type { FileOptions } from "./options.ts";
+import { checkFileOptions, type FileOptions } from "./options.ts";
 import { FileStorage } from "./storage.ts";
 import type { LogPosition } from "./wal.ts";
 
@@ -11,6 +11,7 @@ const SUPPORTS: Supports = { durable: true, shared: true, strict: true };
 
 /** A file that is flushed before a call returns. Nothing is touched before the store loads it. */
 export function fileAdapter(place: string, options: FileOptions = {}): SyncAdapter {
+  checkFileOptions(place, options);
   const storage = new FileStorage(place, options, true);
   return {
     synchronous: true,
@@ -28,6 +29,7 @@ export function fileAdapter(place: string, options: FileOptions = {}): SyncAdapt
 
 /** A file that is flushed off the thread; waiting for another writer does not block either. */
 export function asyncFileAdapter(place: string, options: FileOptions = {}): AsyncAdapter {
+  checkFileOptions(place, options);
   const storage = new FileStorage(place, options, false);
   return {
     synchronous: false,

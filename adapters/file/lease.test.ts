@@ -10,7 +10,7 @@ import { asyncFileAdapter } from "./index.ts";
 import { Lease } from "./lease.ts";
 import { isDead, type Owner, thisProcess } from "./owner.ts";
 import { formatOwnerFile, readOwnerFile } from "./owner-file.ts";
-import { sample, temporaryFolder } from "./testing.ts";
+import { type Call, sample, temporaryFolder, withCalls } from "./testing.ts";
 
 const place = (): string => path.join(temporaryFolder(onTestFinished), "a.db");
 
@@ -23,6 +23,10 @@ async function deadPid(): Promise<number> {
 
 /** Somebody else, who may be dead. */
 const owner = (token: string, pid: number): Owner => ({ ...thisProcess(), token, pid, started: "1", locked: false });
+
+/** Whether a name in the folder is the owner file of a lease. */
+const isOwnerFileOf = (folder: string, name: string, lease: Lease): boolean =>
+  /-lock\.[0-9a-f]{32}$/.test(name) && readOwnerFile(path.join(folder, name))?.owner.token === lease.token;
 
 /** Leaves a lock behind as a store of that process would have. */
 function leaveLock(file: string, pid: number, isWriting = false, token = "dead"): void {
@@ -105,6 +109,65 @@ describe("the lease", () => {
     expect(lease.tryAcquire()).toBe(false);
     fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(writer, false));
     expect(lease.tryAcquire()).toBe(true);
+    lease.close();
+  });
+
+  test("L4 who gives up and closes leaves word of the one still writing", async () => {
+    const file = place();
+    const token = "w".repeat(32);
+    const writer = { ...thisProcess(), token };
+    fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(writer, false));
+    fs.linkSync(`${file}-lock.${token}`, `${file}-lock`);
+    const [a, b] = [new Lease(file, 0, true), new Lease(file, 0, true)];
+    // The writer marks itself while the lock is being taken from it: after the look, before the replacing.
+    const renaming = (call: Call): void => {
+      if (call === "renameSync") fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(writer, true));
+    };
+    await withCalls(renaming, () => expect(a.tryAcquire()).toBe(false));
+    a.close();
+    expect(b.tryAcquire()).toBe(false);
+    fs.writeFileSync(`${file}-lock.${token}`, formatOwnerFile(writer, false));
+    expect(b.tryAcquire()).toBe(true);
+    b.close();
+  });
+
+  test("L4 a lock that went away and came back since it was looked at is looked at anew", async () => {
+    const file = place();
+    const [a, b, c] = [new Lease(file, 0, true), new Lease(file, 0, true), new Lease(file, 0, true)];
+    expect(a.tryAcquire()).toBe(true);
+    a.release();
+    // While c is about to take the heir's lock, b takes over from a, and a from b, which has begun to write.
+    let isFirst = true;
+    const linking = (call: Call): void => {
+      if (call !== "linkSync" || !isFirst) return;
+      isFirst = false;
+      expect(b.tryAcquire()).toBe(true);
+      b.release();
+      const writing = (inner: Call): void => {
+        if (inner !== "renameSync") return;
+        const [mine] = fs.readdirSync(path.dirname(file)).filter((name) => isOwnerFileOf(path.dirname(file), name, b));
+        fs.writeFileSync(path.join(path.dirname(file), mine!), "1", { flag: "r+" });
+      };
+      nested = writing;
+      expect(a.tryAcquire()).toBe(false);
+      nested = null;
+    };
+    let nested: ((call: Call) => void) | null = null;
+    await withCalls(
+      (call) => (nested === null ? linking(call) : nested(call)),
+      () => expect(c.tryAcquire()).toBe(false),
+    );
+    for (const lease of [a, b, c]) lease.close();
+  });
+
+  test("L4 a store that is just being opened is not swept away by another", () => {
+    const file = place();
+    const lease = new Lease(file, 0, true);
+    const young = `${file}-lock.${"y".repeat(32)}`;
+    fs.writeFileSync(young, "");
+    runBlocking(lease.acquire());
+    lease.hasCompany();
+    expect(fs.existsSync(young)).toBe(true);
     lease.close();
   });
 

@@ -51,6 +51,11 @@ export class Lease {
     this.#file = this.#translating(() => this.#makeFile());
   }
 
+  /** By which others know it. */
+  get token(): string {
+    return this.#owner.token;
+  }
+
   get held(): boolean {
     return this.#held;
   }
@@ -62,17 +67,18 @@ export class Lease {
 
   /** Takes the lease. Throws `StoreBusy`. */
   *acquire(): Program<void> {
-    const deadline = performance.now() + this.#busyTimeoutMs;
+    const start = performance.now();
     let wait = FIRST_WAIT_MS;
     for (;;) {
       const holder = this.#attempt();
       if (holder === null) return;
-      const left = deadline - performance.now();
+      const waited = performance.now() - start;
+      const left = this.#busyTimeoutMs - waited;
       const hopeless = this.#blocking && heldHere.has(holder.token);
       if (left <= 0 || hopeless) {
         this.#mark(false);
         const advice = hopeless ? "; it is another store of this thread, and a synchronous one cannot wait for it" : "";
-        throw new StoreBusy(this.#place, this.#busyTimeoutMs, describe(holder), advice);
+        throw new StoreBusy(this.#place, Math.round(waited), describe(holder), advice);
       }
       // Jitter, or waiters would go on colliding.
       yield { kind: "sleep", ms: Math.min(left, wait * (0.5 + Math.random())) };
@@ -106,6 +112,8 @@ export class Lease {
     let company = false;
     for (const { file, owner } of this.#traces()) {
       if (owner.token === this.#owner.token) continue;
+      // One without a name is being written, unless it is an image or a log whose maker must have had the lease.
+      if (owner.token === "" && !file.endsWith(".new")) continue;
       if (isDead(owner, file)) fs.rmSync(file, { force: true });
       else company = true;
     }
@@ -119,7 +127,8 @@ export class Lease {
       // As if taking it over from ourselves: another one may be doing so right now.
       const heir = heirOf(this.#lockFile, this.#owner.token);
       if (!this.isStillOurs() || takeLock(heir, this.#file) !== null) return;
-      if (this.isStillOurs()) attempt(() => dropLock(this.#lockFile));
+      // Who gave up waiting leaves the lock: it names the one who is still writing, for those who come after.
+      if (this.isStillOurs() && this.#predecessorAtWork() === null) attempt(() => dropLock(this.#lockFile));
       dropLock(heir);
     });
     attempt(() => this.#closeLock());
@@ -178,30 +187,42 @@ export class Lease {
   }
 
   /** Makes the lock ours when its holder is not writing, or dead; else says who must be waited for. */
-  #takeOver(found: Sighting): Owner | null {
-    const { owner, isWriting, predecessor } = found;
-    // A link to a file of our own that was swept away is nobody's either.
-    const isOwn = owner.token === this.#owner.token;
-    const isGone = isOwn || isDead(owner, this.#lockFile);
-    if (isWriting && !isGone) return owner;
-    const before = predecessor === null ? null : this.#writerBehind(predecessor);
-    if (before !== null) return before;
-    const heir = heirOf(this.#lockFile, owner.token);
-    const rival = takeLock(heir, this.#file);
+  #takeOver({ owner }: Sighting): Owner | null {
+    const rival = this.#inTheWay();
     if (rival !== null) return rival;
+    const heir = heirOf(this.#lockFile, owner.token);
+    const other = takeLock(heir, this.#file);
+    if (other !== null) return other;
     try {
-      if (readOwnerFile(this.#lockFile)?.owner.token !== owner.token) return null;
+      // Looked at anew: before we had the heir's lock it may have gone to somebody and come back.
+      const found = readOwnerFile(this.#lockFile);
+      if (found?.owner.token !== owner.token) return null;
+      const stillThere = this.#inTheWay(found);
+      if (stillThere !== null) return stillThere;
+      const isGone = this.#isGone(owner);
       this.#follow(isGone ? null : owner.token);
       replaceLock(this.#file, this.#lockFile);
       this.#openLock();
       if (isGone) {
-        this.#inherited ||= isWriting;
-        if (!isOwn) fs.rmSync(`${this.#lockFile}.${owner.token}`, { force: true });
+        this.#inherited ||= found.isWriting;
+        if (owner.token !== this.#owner.token) fs.rmSync(`${this.#lockFile}.${owner.token}`, { force: true });
       }
       return null;
     } finally {
       dropLock(heir);
     }
+  }
+
+  /** Who is writing under the lock as it is now, by its own right or from before; null when nobody is. */
+  #inTheWay(found: Sighting | null = readOwnerFile(this.#lockFile)): Owner | null {
+    if (found === null) return null;
+    if (found.isWriting && !this.#isGone(found.owner)) return found.owner;
+    return found.predecessor === null ? null : this.#writerBehind(found.predecessor);
+  }
+
+  /** Dead, or a link to a file of our own that was swept away: nobody's either. */
+  #isGone(owner: Owner): boolean {
+    return owner.token === this.#owner.token || isDead(owner, this.#lockFile);
   }
 
   /** From now on the kernel can tell whether it is still ours. Somebody may have been faster than this. */
@@ -271,20 +292,24 @@ export class Lease {
     if (cause instanceof PerdureError) return cause;
     const refuse = (code: RefusalCode, problem: string): StorageRefused =>
       new StorageRefused(code, this.#place, problem, { cause });
-    switch (systemCode(cause)) {
+    const code = systemCode(cause);
+    switch (code) {
       case "ENOENT":
       case "ENOTDIR":
         return refuse("storage-missing", "its directory is not there");
       case "EACCES":
       case "EROFS":
-      case "NotCapable":
         return refuse("storage-denied", "no permission to make the lock file beside it");
       case "EPERM":
       case "ENOTSUP":
       case "ENOSYS":
         return refuse("unsupported", "the lock file beside it is a hard link, and this file system has none");
-      default:
+      case "EIO":
+      case "ENOSPC":
+      case "EDQUOT":
         return new FlushFailed(this.#place, cause);
+      default:
+        return refuse("storage-denied", `the lock file beside it cannot be made (${code ?? "unknown"})`);
     }
   }
 }

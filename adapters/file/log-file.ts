@@ -2,7 +2,15 @@
 // failed. Everything here needs the lease, except `isCurrent`. Knows nothing of the base.
 import * as fs from "node:fs";
 import type { PageDelta } from "../../src/port.ts";
-import { createFile, openFile, type Program, type RandomAccessFile, readPart, syncDirectoryOf } from "./disk.ts";
+import {
+  closing,
+  createFile,
+  openFile,
+  type Program,
+  type RandomAccessFile,
+  readPart,
+  syncDirectoryOf,
+} from "./disk.ts";
 import {
   continuesLog,
   endOf,
@@ -42,21 +50,23 @@ export class LogFile {
   static open(path: string): { readonly log: LogFile; readonly scanned: Scanned } | null {
     if (identityAt(path) === null) return null;
     const file = openFile(path);
-    const start = readHeader(readPart(file, 0, WAL_HEADER_BYTES));
-    if (start === null) {
+    try {
+      const start = readHeader(readPart(file, 0, WAL_HEADER_BYTES));
+      const scanned = start === null ? null : scan(start, (at, bytes) => readPart(file, at, bytes));
+      if (scanned !== null) return { log: new LogFile(path, file, scanned.position), scanned };
+    } catch (error) {
       file.close();
-      return null;
+      throw error;
     }
-    const scanned = scan(start, (at, bytes) => readPart(file, at, bytes));
-    return { log: new LogFile(path, file, scanned.position), scanned };
+    file.close();
+    return null;
   }
 
   /** Whether bytes lie there that are not a log's: neither empty space nor a header that SQLite would take. */
   static isSomethingElse(path: string): boolean {
     if (identityAt(path) === null) return false;
     const file = openFile(path);
-    const header = readPart(file, 0, WAL_HEADER_BYTES);
-    file.close();
+    const header = closing(file, () => readPart(file, 0, WAL_HEADER_BYTES));
     return readHeader(header) === null && header.some((byte) => byte !== 0);
   }
 
@@ -75,7 +85,7 @@ export class LogFile {
     try {
       file.write(writeHeader(start), 0);
       const log = new LogFile(path, file, start);
-      if (delta !== null) log.#position = log.#write(delta);
+      if (delta !== null) log.#position = log.write(delta);
       yield { kind: "sync", file };
       fs.renameSync(temporary, path);
       log.#isInPlace = file.placeAt(path) ?? (() => false);
@@ -139,11 +149,6 @@ export class LogFile {
     this.#position = position;
   }
 
-  /** Writes a transaction behind the end, not yet durable, and returns where it will end. */
-  write(delta: PageDelta): LogPosition {
-    return this.#write(delta);
-  }
-
   /** Wipes what was written behind our end: a transaction that failed must not be found by anybody. */
   *wipe(end: LogPosition): Program<void> {
     const from = endOf(this.#position);
@@ -159,6 +164,15 @@ export class LogFile {
   *rewrite(end: LogPosition): Program<void> {
     const from = endOf(this.#position);
     this.#file.write(readPart(this.#file, from, endOf(end) - from), from);
+    yield* this.sync();
+  }
+
+  /** The same for everything up to our end. */
+  *rewriteAll(): Program<void> {
+    const end = endOf(this.#position);
+    for (let at = 0; at < end; at += LARGEST_STEP_BYTES) {
+      this.#file.write(readPart(this.#file, at, Math.min(LARGEST_STEP_BYTES, end - at)), at);
+    }
     yield* this.sync();
   }
 
@@ -189,7 +203,8 @@ export class LogFile {
     this.#file.close();
   }
 
-  #write(delta: PageDelta): LogPosition {
+  /** Writes a transaction behind the end, not yet durable, and returns where it will end. */
+  write(delta: PageDelta): LogPosition {
     const { bytes, position } = this.#writer.write(delta, this.#position);
     this.#file.write(bytes, endOf(this.#position));
     this.#reserve(endOf(position));

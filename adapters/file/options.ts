@@ -1,11 +1,23 @@
 // What a file adapter can be told.
-export interface FileOptions {
-  /** "strict" (default): a commit outlives a power cut. "relaxed": it outlives the process. */
-  readonly durability?: "strict" | "relaxed";
-  /** Milliseconds to wait for another writer before `StoreBusy`. Default 5000. */
-  readonly busyTimeoutMs?: number;
-  /** Refuse to start fresh when nothing is there. Default false. */
-  readonly mustExist?: boolean;
+import { checkOptions, PLACE_CHECKS } from "../../src/check.ts";
+import { RecordInvalid } from "../../src/errors.ts";
+import type { PlaceOptions } from "../../src/port.ts";
+
+/** How a file is opened and written. */
+export interface FileOptions extends PlaceOptions {
   /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 4000. */
   readonly checkpointFrames?: number;
+}
+
+const FRAMES = {
+  is: (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0,
+  expected: "an integer above 0",
+};
+
+/** Throws `RecordInvalid`. */
+export function checkFileOptions(place: string, options: FileOptions): void {
+  if (typeof place !== "string" || place === "" || place.includes("\0")) {
+    throw new RecordInvalid("file adapter", [], "expected a path");
+  }
+  checkOptions("file adapter", options, { ...PLACE_CHECKS, checkpointFrames: FRAMES }, ["options"]);
 }

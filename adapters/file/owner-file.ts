@@ -3,6 +3,7 @@
 // single bytes and short words written in place: nothing of it needs a sync, and the directory is left alone.
 import * as fs from "node:fs";
 import { systemCode } from "../../src/errors.ts";
+import { writeAll } from "./disk.ts";
 import { keepLocked } from "./flock.ts";
 import { identityOf } from "./in-place.ts";
 import { type Owner, parseOwner } from "./owner.ts";
@@ -11,6 +12,7 @@ import { type Owner, parseOwner } from "./owner.ts";
 const PREDECESSOR_AT = 2;
 const TOKEN_BYTES = 32;
 const OWNER_AT = PREDECESSOR_AT + TOKEN_BYTES + 1;
+const MOST_BYTES = 4096;
 const WRITING = Uint8Array.of(0x31);
 const RESTING = Uint8Array.of(0x30);
 
@@ -24,13 +26,8 @@ export interface Sighting {
 
 /** What a lock or owner file says; null when it is gone. One cut short by a power failure names nobody. */
 export function readOwnerFile(file: string): Sighting | null {
-  let text: string;
-  try {
-    text = fs.readFileSync(file, "utf8");
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const text = readStart(file);
+  if (text === null) return null;
   const predecessor = text.slice(PREDECESSOR_AT, PREDECESSOR_AT + TOKEN_BYTES).trim();
   return {
     owner: parseOwner(text.slice(OWNER_AT)),
@@ -49,9 +46,14 @@ export class OwnerFile {
   constructor(path: string, owner: Owner) {
     this.path = path;
     this.token = owner.token;
-    fs.writeFileSync(path, formatOwnerFile(owner), { flag: "wx", mode: 0o600 });
-    this.#fd = fs.openSync(path, "r+");
-    this.#unlock = keepLocked(path);
+    this.#fd = fs.openSync(path, "wx+", 0o600);
+    try {
+      writeAll(this.#fd, new TextEncoder().encode(formatOwnerFile(owner)), 0);
+      this.#unlock = keepLocked(path);
+    } catch (error) {
+      fs.closeSync(this.#fd);
+      throw error;
+    }
   }
 
   /** Whether a link that was opened leads to this very file. */
@@ -60,12 +62,12 @@ export class OwnerFile {
   }
 
   mark(isWriting: boolean): void {
-    fs.writeSync(this.#fd, isWriting ? WRITING : RESTING, 0, 1, 0);
+    writeAll(this.#fd, isWriting ? WRITING : RESTING, 0);
   }
 
   follow(predecessor: string | null): void {
     const text = (predecessor ?? "").padEnd(TOKEN_BYTES);
-    fs.writeSync(this.#fd, new TextEncoder().encode(text), 0, TOKEN_BYTES, PREDECESSOR_AT);
+    writeAll(this.#fd, new TextEncoder().encode(text), PREDECESSOR_AT);
   }
 
   close(): void {
@@ -78,4 +80,21 @@ export class OwnerFile {
 /** The text of an owner file. */
 export function formatOwnerFile(owner: Owner, isWriting = false, predecessor = ""): string {
   return `${isWriting ? "1" : "0"}\n${predecessor.padEnd(TOKEN_BYTES)}\n${JSON.stringify(owner)}`;
+}
+
+/** The start of a file, more than an owner file ever holds; null when there is no file. */
+function readStart(file: string): string | null {
+  let fd: number;
+  try {
+    fd = fs.openSync(file, "r");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const bytes = new Uint8Array(MOST_BYTES);
+    return new TextDecoder().decode(bytes.subarray(0, fs.readSync(fd, bytes, 0, MOST_BYTES, 0)));
+  } finally {
+    fs.closeSync(fd);
+  }
 }

@@ -234,3 +234,34 @@ describe("a file is kept as it is", () => {
     again.close();
   });
 });
+
+describe("the last one to close leaves the file alone", () => {
+  test("L5 whoever wrote last", async () => {
+    const folder = temporaryFolder(onTestFinished);
+    const file = path.join(folder, "a.db");
+    const a = await SqliteStore.create(file);
+    a.save(sample("one"));
+    const b = await AsyncSqliteStore.create(file);
+    await b.save(sample("two"));
+    const c = await SqliteStore.create(file);
+    a.save(sample("three"));
+    c.close();
+    await b.close();
+    a.close();
+    expect(fs.readdirSync(folder)).toEqual(["a.db"]);
+    const again = await SqliteStore.create(file);
+    expect(again.listExecutions().items).toHaveLength(3);
+    again.close();
+  });
+
+  test("L5 though a stock reader was there, and went", async () => {
+    const folder = temporaryFolder(onTestFinished);
+    const file = path.join(folder, "a.db");
+    const store = await SqliteStore.create(file);
+    store.save(sample("one"));
+    // What a reader leaves behind.
+    fs.writeFileSync(`${file}-shm`, new Uint8Array(32768));
+    store.close();
+    expect(fs.readdirSync(folder)).toEqual(fs.existsSync("/proc/locks") ? ["a.db"] : ["a.db", "a.db-shm", "a.db-wal"]);
+  });
+});

@@ -1,7 +1,7 @@
 // SQLite's wal-index (`-shm`), which only stock SQLite processes use: they find frames through it without reading the
 // log. We keep none; but one that a reader left or still uses must not go on telling of an older log.
 import * as fs from "node:fs";
-import { openFile } from "./disk.ts";
+import { closing, openFile } from "./disk.ts";
 
 /** Two copies of the header; zeros make the next reader build its index anew (wal.c, walIndexReadHdr). */
 const INDEX_HEADER_BYTES = 96;
@@ -16,16 +16,11 @@ export class WalIndex {
     this.#path = `${database}-shm`;
   }
 
-  exists(): boolean {
-    return fs.existsSync(this.#path);
-  }
-
   /** Makes readers look at the log again. Does nothing when nobody ever read. */
   invalidate(): void {
-    if (!this.exists()) return;
+    if (!fs.existsSync(this.#path)) return;
     const file = openFile(this.#path);
-    file.write(new Uint8Array(INDEX_HEADER_BYTES), 0);
-    file.close();
+    closing(file, () => file.write(new Uint8Array(INDEX_HEADER_BYTES), 0));
   }
 
   /**
@@ -33,18 +28,33 @@ export class WalIndex {
    * Linux tells in /proc/locks; elsewhere nobody can, and the answer is no.
    */
   hasReaders(): boolean {
+    const locked = this.#lockedRanges() ?? [];
+    return locked.some(({ from, to }) => from <= LAST_READ_LOCK && to >= FIRST_READ_LOCK);
+  }
+
+  /** Whether a stock SQLite process may have the database open, reading or not. */
+  isOpen(): boolean {
+    return this.#lockedRanges()?.length !== 0;
+  }
+
+  remove(): void {
+    fs.rmSync(this.#path, { force: true });
+  }
+
+  /** Byte ranges that processes have locked; none when there is no index, null when the system does not tell. */
+  #lockedRanges(): { readonly from: number; readonly to: number }[] | null {
     const found = fs.statSync(this.#path, { throwIfNoEntry: false });
-    if (found === undefined) return false;
+    if (found === undefined) return [];
     let locks: string;
     try {
       locks = fs.readFileSync("/proc/locks", "utf8");
     } catch {
-      return false;
+      return null;
     }
-    return locks.split("\n").some((line) => {
+    return locks.split("\n").flatMap((line) => {
       const [, , , , , file = "", from = "", to = ""] = line.trim().split(/\s+/);
-      if (!file.endsWith(`:${found.ino}`)) return false;
-      return Number(from) <= LAST_READ_LOCK && (to === "EOF" || Number(to) >= FIRST_READ_LOCK);
+      if (!file.endsWith(`:${found.ino}`)) return [];
+      return [{ from: Number(from), to: to === "EOF" ? Infinity : Number(to) }];
     });
   }
 }

@@ -1,8 +1,8 @@
 // What the port asks for, over a SQLite file and its log, under a lease; written once as programs that both adapters run.
 // Order is everything here; comments say which law a line keeps.
-import { Fenced, FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
+import { Fenced, FlushFailed, StorageRefused, systemCode } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
-import { BaseFile, translating } from "./base-file.ts";
+import { BaseFile } from "./base-file.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "./checkpoint.ts";
 import { inspect, type Program, remove, resolvePlace } from "./disk.ts";
 import { Files } from "./files.ts";
@@ -10,8 +10,10 @@ import { judge } from "./heal.ts";
 import { Lease } from "./lease.ts";
 import { LogFile } from "./log-file.ts";
 import type { FileOptions } from "./options.ts";
+import { overlay, pagesOf, toDelta } from "./pages.ts";
 import { WalIndex } from "./shm.ts";
-import { type LogPosition, type Scanned, startLog } from "./wal.ts";
+import { translating, translatingProgram } from "./translating.ts";
+import { type LogPosition, startLog } from "./wal.ts";
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
 const DEFAULT_PAGE_SIZE = 4096;
@@ -52,12 +54,13 @@ export class FileStorage {
   }
 
   *pull(since: LogPosition, pages: Pages): Program<News | null> {
+    if (since !== this.#known) throw new Fenced(this.place);
     // The lease is ours until the repair: nobody else can have written, and our own rejected frames are no news.
     if (this.#repair !== null) return null;
     if (this.#lease!.held) this.#files.refuseReplaced();
     if (this.#files.isCurrent()) return null;
     // Frames that are on their way may not be seen before they are durable (L3): wait for their writer.
-    return yield* this.#leased(() => this.#catchUp(since, pages));
+    return yield* this.#leased(() => this.#catchUp(pages));
   }
 
   *lock(): Program<() => void> {
@@ -80,7 +83,7 @@ export class FileStorage {
       if (pair === null) yield* this.#create(delta);
       else yield* this.#appendFrames(pair.log, delta);
     } catch (error) {
-      throw error instanceof PerdureError ? error : new FlushFailed(this.place, error);
+      throw systemCode(error) === null ? error : new FlushFailed(this.place, error);
     }
     this.#forgetIndex();
     return this.#known;
@@ -92,28 +95,44 @@ export class FileStorage {
     yield* this.#advanceCheckpoint(pair, pages);
   }
 
-  /**
-   * Leaves a file that is complete by itself, when nobody else needs the log; of a place that was refused (`pages` is
-   * null), what was found. What fails here was durable before.
-   */
+  /** What fails here was durable before; the next one to open finds the log and goes on from there. */
   *close(pages: Pages | null): Program<void> {
     const lease = this.#lease;
     try {
-      if (lease === null || (!lease.held && !lease.tryAcquire())) return;
-      if (this.#repair !== null) yield* this.#runRepair();
-      const files = this.#files;
-      const { pair } = files;
-      if (pair === null || !files.isCurrent() || !pair.base.isInPlace()) return;
-      if (pages !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, pages, true);
-      const isEmpty = this.#repair === null && pair.log.position.frames === 0;
-      const isOurs = pages !== null || files.madeLog;
-      if (isEmpty && isOurs && !this.#shm.exists() && !lease.hasCompany()) remove(files.logPath);
+      if (lease !== null && (lease.held || lease.tryAcquire())) yield* this.#leave(lease, pages);
     } catch {
-      // The next one to open finds the log and goes on from there.
+      // Said above.
     } finally {
       this.#files.close();
       lease?.close();
     }
+  }
+
+  /**
+   * Leaves a file that is complete by itself, and nothing beside it, when nobody else has it open; of a place that was
+   * refused (`pages` is null), what was found.
+   */
+  *#leave(lease: Lease, pages: Pages | null): Program<void> {
+    if (this.#repair !== null) yield* this.#runRepair();
+    const files = this.#files;
+    const isAlone = !lease.hasCompany();
+    if (files.pair?.base.isInPlace() !== true) return;
+    let current = pages;
+    if (!files.isCurrent()) {
+      // Others wrote since we looked. Who is last reads what they left, to leave it whole.
+      const opened = isAlone && pages !== null ? yield* files.open(this.#strict) : null;
+      if (opened === null) return;
+      this.#checkpoint.reset();
+      this.#checkpoint.note(opened.logged);
+      current = pagesOf(opened.image);
+    }
+    const { pair } = files;
+    if (current !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, current, true);
+    const isEmpty = this.#repair === null && pair.log.position.frames === 0;
+    const isOurs = pages !== null || files.madeLog;
+    if (!isEmpty || !isOurs || !isAlone || this.#shm.isOpen()) return;
+    remove(files.logPath);
+    this.#shm.remove();
   }
 
   /** What can be seen without the lease, so that a place that is refused is not even locked. */
@@ -125,7 +144,7 @@ export class FileStorage {
 
   *#loadAll(): Program<LoadedImage & { readonly position: LogPosition }> {
     this.#lease!.hasCompany();
-    const opened = yield* this.#files.open(this.#strict);
+    const opened = yield* this.#files.open(this.#strict, this.#lease!.inherited);
     this.#checkpoint.reset();
     if (opened === null) {
       return { pageSize: this.#known.pageSize, pageCount: 0, chunks: [], position: this.#known };
@@ -141,8 +160,7 @@ export class FileStorage {
     this.#known = this.#files.pair!.log.position;
   }
 
-  *#catchUp(since: LogPosition, pages: Pages): Program<News | null> {
-    if (since !== this.#known) throw new Fenced(this.place);
+  *#catchUp(pages: Pages): Program<News | null> {
     // It may have changed while the lease was waited for.
     if (this.#files.isCurrent()) return null;
     this.#files.refuseReplaced();
@@ -221,6 +239,8 @@ export class FileStorage {
     } catch {
       return; // kept for the next try; the log still has everything
     }
+    // Once more: one may have come while the base was synced.
+    if (this.#shm.hasReaders()) return;
     const start = log.successor();
     this.#repair = () => this.#checkpoint.finish(log, start);
     yield* this.#tryRepair();
@@ -271,31 +291,3 @@ export class FileStorage {
 }
 
 type Pair = NonNullable<Files["pair"]>;
-
-function toDelta(pages: ReadonlyMap<number, Uint8Array>, pageCount: number, { pageSize }: LogPosition): PageDelta {
-  return { pageSize, pageCount, pages };
-}
-
-/** `pages` with what was scanned on top. */
-function overlay(pages: Pages, { pages: newer, pageCount }: Scanned): Pages {
-  return {
-    pageSize: pages.pageSize,
-    pageCount: pageCount ?? pages.pageCount,
-    page: (number) => newer.get(number) ?? pages.page(number),
-  };
-}
-
-/** Reads that fail are errors about the place. */
-function* translatingProgram<T>(place: string, program: Program<T>): Program<T> {
-  let step = translating(place, () => program.next());
-  while (step.done !== true) {
-    try {
-      yield step.value;
-    } catch (error) {
-      step = translating(place, () => program.throw(error));
-      continue;
-    }
-    step = translating(place, () => program.next());
-  }
-  return step.value;
-}

@@ -91,6 +91,15 @@ export class Statement implements Row {
   }
 
   #bind(values: readonly Value[]): void {
+    try {
+      this.#bindAll(values);
+    } catch (error) {
+      this.#finish(DONE);
+      throw error;
+    }
+  }
+
+  #bindAll(values: readonly Value[]): void {
     const { sqlite, memory } = this.#engine;
     let at = 0;
     for (let i = 0; i < values.length; i++) {

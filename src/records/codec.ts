@@ -76,6 +76,7 @@ export function decodeObject(record: string, text: string): JsonObject {
 
 /** An outbox row's text. */
 export function encodeEmit(emit: Emit, path: Path): { readonly target: string | null; readonly event: string } {
+  refuseUnknown(emit, ["target_id", "event"], path);
   const outer = complete("commit", emit, EmitStruct, path);
   outer["event"] = shaped("commit", outer["event"], EventStruct, [...path, "event"]);
   const full = checked("commit", outer, EmitStruct, path);
@@ -84,6 +85,7 @@ export function encodeEmit(emit: Emit, path: Path): { readonly target: string | 
 
 /** A spawn row's texts. */
 export function encodeSpawn(spawn: Spawn, path: Path): { childId: string; rootPath: string; context: string } {
+  refuseUnknown(spawn, ["child_id", "root_path", "context"], path);
   const full = checked("commit", complete("commit", spawn, SpawnStruct, path), SpawnStruct, path);
   return { childId: full.child_id, rootPath: full.root_path, context: JSON.stringify(full.context) };
 }
@@ -93,6 +95,7 @@ export function encodeTimer(timer: TimerOp, path: Path): { readonly path: string
   if (!isPlainObject(timer) || (timer.op !== "schedule" && timer.op !== "cancel")) {
     throw new RecordInvalid("commit", [...path, "op"], 'expected "schedule" or "cancel"');
   }
+  refuseUnknown(timer, ["op", "path", "fire_at"], path);
   checkId("commit", timer.path, [...path, "path"]);
   if (timer.op === "cancel") return { path: timer.path, fireAt: null };
   checkInstant("commit", timer.fire_at, [...path, "fire_at"]);
@@ -106,9 +109,20 @@ export function encodeTrace(entry: JsonObject, record: string, path: Path = []):
   return JSON.stringify(entry);
 }
 
+/** Rows keep these alone: what else is in them would be lost without a word. */
+function refuseUnknown(value: object, known: readonly string[], path: Path): void {
+  if (!isPlainObject(value)) return;
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    throw new RecordInvalid("commit", [...path, key], `not known; known are ${known.join(", ")}`);
+  }
+}
+
 /** Refuses what cannot be an id or a path. */
 export function checkId(record: string, value: unknown, path: Path = []): asserts value is string {
-  if (!isId(value)) throw new RecordInvalid(record, path, "expected text without U+0000 and lone surrogates");
+  if (isId(value)) return;
+  const given = typeof value === "string" ? "" : `, got ${value === null ? "null" : typeof value}`;
+  throw new RecordInvalid(record, path, `expected text without U+0000 and lone surrogates${given}`);
 }
 
 /** Refuses what cannot be an instant in seconds. */

@@ -43,7 +43,8 @@ function findProblemInside(value: object, above: readonly object[]): Problem | n
     }
     return null;
   }
-  if (!isPlainObject(value)) return { path: [], problem: "only plain objects and arrays are JSON" };
+  if (!isPlainObject(value))
+    return { path: [], problem: "only plain objects and arrays are JSON (of a Date store its toISOString())" };
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return { path: [key.toWellFormed()], problem: "a lone surrogate is not text" };
     const found = findProblem(value[key], inside);

@@ -71,7 +71,8 @@ export const EventStruct = type({
   received_time: optionalText(),
   data: userObject(),
 });
-export type Event = Infer<typeof EventStruct>;
+/** Something that happened, addressed to an Execution. Times are ISO 8601 by convention. */
+export interface Event extends Infer<typeof EventStruct> {}
 
 /** What an Execution remembers of one it invoked. */
 export const ChildStruct = type({
@@ -82,7 +83,8 @@ export const ChildStruct = type({
   submachine: flag(),
   key: field("text", isText, () => ""),
 });
-export type Child = Infer<typeof ChildStruct>;
+/** What an Execution remembers of one it invoked. */
+export interface Child extends Infer<typeof ChildStruct> {}
 
 const isEvent = ((value) => isPlainObject(value) && fits(value, EventStruct)) as Guard<Event>;
 const isChild = ((value) => isPlainObject(value) && fits(value, ChildStruct)) as Guard<Child>;
@@ -109,7 +111,8 @@ export const ExecutionStruct = type({
   children: field<Record<string, Child>>("an object of children", dictionaryOf(isChild), () => ({})),
   invoke_seq: field<Record<string, number>>("an object of integers", dictionaryOf(isInteger), () => ({})),
 });
-export type Execution = Infer<typeof ExecutionStruct>;
+/** One run of a statechart. `version` is the store's: leave it alone. */
+export interface Execution extends Infer<typeof ExecutionStruct> {}
 
 /** An event to be delivered; `target_id` null means to whoever listens. */
 export const EmitStruct = type({ target_id: optionalId(), event: field("an event", isEvent) });
@@ -138,7 +141,7 @@ export type Timer = { execution_id: string; path: string; fire_at: number };
 export type ExecutionSummary = {
   id: string;
   definition_id: string;
-  status: string;
+  status: Status;
   outcome: string | null;
   active_path: string | null;
   version: number;

@@ -1,12 +1,12 @@
 // The asynchronous shell: one operation at a time, in the order of the calls; those that arrive while a flush is under
 // way run together next, in one transaction with one flush. Reads wait for the flush like everything else (L3).
-import { StoreClosed, StoreConflict } from "../errors.ts";
-import type { AsyncAdapter, SyncAdapter } from "../port.ts";
+import { StorageRefused, StoreClosed, StoreConflict } from "../errors.ts";
+import type { AsyncAdapter, PlaceOptions, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
-import { asyncAdapterFor, MEMORY, type PlaceOptions } from "./locations.ts";
+import { asyncAdapterFor, MEMORY } from "./locations.ts";
 import { createSchema, operations, type Work } from "./operations.ts";
 import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
@@ -36,6 +36,9 @@ export class AsyncSqliteStore {
   #appends = 0;
 
   private constructor(adapter: AsyncAdapter | SyncAdapter, session: Session) {
+    if (!(session instanceof Session)) {
+      throw new StorageRefused("unsupported", "new", "a store is opened with `await AsyncSqliteStore.create(…)`");
+    }
     this.#adapter = adapter;
     this.#session = session;
   }
@@ -50,7 +53,7 @@ export class AsyncSqliteStore {
     where: string | AsyncAdapter | SyncAdapter = MEMORY,
     options: StoreOptions & PlaceOptions = {},
   ): Promise<AsyncSqliteStore> {
-    const adapter = typeof where === "string" ? asyncAdapterFor(where, options) : where;
+    const adapter = asyncAdapterFor(where, options);
     let session: Session | null = null;
     try {
       session = await Session.open(adapter.place, await adapter.load(), options);
@@ -124,7 +127,7 @@ export class AsyncSqliteStore {
     return this.#run(() => operations.ackSpawn(seq));
   }
 
-  /** Timers with `fire_at` ≤ `now` (seconds since the epoch), soonest first. */
+  /** Timers with `fire_at` ≤ `now` (seconds since the epoch; Infinity for all), soonest first. */
   async dueTimers(now: number): Promise<Timer[]> {
     return this.#run(() => operations.dueTimers(now));
   }

@@ -1,11 +1,13 @@
 // Listings: filters to SQL, cursors to places. Every filter is answered from an index in the order of ids, so a page
 // costs the same wherever it is.
+import { checkOptions, isBoolean, type OptionChecks } from "../check.ts";
 import { RecordInvalid } from "../errors.ts";
 import type { Row, Value } from "../engine/row.ts";
 import { checkId } from "../records/codec.ts";
-import type { ExecutionSummary, Status } from "../records/structs.ts";
+import { type ExecutionSummary, type Status, STATUSES } from "../records/structs.ts";
 import { IS_ROOT, STATUS, SUMMARY } from "../sql.ts";
 
+/** Filters, which all must hold, and the page. */
 export interface ListOptions {
   /** Only these statuses. An empty list gives an empty page. */
   readonly status?: Status | readonly Status[] | null;
@@ -18,12 +20,22 @@ export interface ListOptions {
   readonly cursor?: string | null;
 }
 
+/** A page of a listing. */
 export interface Page {
   readonly items: ExecutionSummary[];
   /** For the next page; null on the last one. */
   readonly nextCursor: string | null;
 }
 
+const anything = { is: () => true, expected: "anything" };
+/** Most are looked at where they are used; a cursor that is none means the first page. */
+const LIST_CHECKS: OptionChecks = {
+  status: anything,
+  definitionId: anything,
+  rootsOnly: isBoolean,
+  limit: anything,
+  cursor: anything,
+};
 const DEFAULT_LIMIT = 100;
 const KEYSET = "k:";
 
@@ -36,6 +48,7 @@ export interface Listing {
 
 /** Checks the options and makes SQL of them; null when the page is empty whatever is stored. Throws `RecordInvalid`. */
 export function planListing(options: ListOptions = {}): Listing | null {
+  checkOptions("listExecutions", options, LIST_CHECKS);
   const { definitionId = null, rootsOnly = false, cursor = null } = options;
   const limit = checkLimit(options.limit ?? DEFAULT_LIMIT);
   if (definitionId !== null) checkId("listExecutions", definitionId, ["definitionId"]);
@@ -77,7 +90,7 @@ export function readSummary(row: Row): ExecutionSummary {
   return {
     id: row.text(0, true) ?? "",
     definition_id: row.text(1, true) ?? "",
-    status: row.text(3, true) ?? "PENDING",
+    status: (row.text(3, true) ?? "PENDING") as Status,
     outcome: row.text(4, true),
     active_path: row.text(5, true),
     version: row.number(2) ?? 0,
@@ -94,7 +107,10 @@ export function checkLimit(limit: number): number {
 function wantedStatuses(status: Status | readonly Status[] | null): string[] | null {
   if (status === null) return null;
   const list: readonly string[] = typeof status === "string" ? [status] : status;
-  for (const one of list) checkId("listExecutions", one, ["status"]);
+  const isKnown = (one: unknown): boolean => STATUSES.includes(one as Status);
+  if (!Array.isArray(list) || !list.every(isKnown)) {
+    throw new RecordInvalid("listExecutions", ["status"], `expected some of ${STATUSES.join(", ")}`);
+  }
   return [...new Set(list)];
 }
 

@@ -1,17 +1,8 @@
 // What a plain string means where this runs. The package's entry for the platform says so, once, while it loads: the
 // core itself knows no adapter.
-import { StorageRefused } from "../errors.ts";
-import type { AsyncAdapter, SyncAdapter } from "../port.ts";
-
-/** How to reach a place by name. For an adapter made by hand, give these to its own factory. */
-export interface PlaceOptions {
-  /** "strict" (default): a commit outlives a power cut. "relaxed": it outlives the process. */
-  readonly durability?: "strict" | "relaxed";
-  /** Milliseconds to wait for another writer before `StoreBusy`. Default 5000. */
-  readonly busyTimeoutMs?: number;
-  /** Refuse to start fresh when nothing is there. Default false. */
-  readonly mustExist?: boolean;
-}
+import { RecordInvalid, StorageRefused } from "../errors.ts";
+import { checkOptions, type OptionChecks, PLACE_CHECKS } from "../check.ts";
+import type { AsyncAdapter, PlaceOptions, SyncAdapter } from "../port.ts";
 
 /** The adapters of a platform. */
 export interface Platform {
@@ -29,28 +20,61 @@ export function providePlatform(found: Platform): void {
   platform = found;
 }
 
-export function syncAdapterFor(place: string, options: PlaceOptions): SyncAdapter {
-  if (place === MEMORY && platform !== null) return inMemory(platform, options);
-  if (platform === null || platform.openSync === null) {
-    throw new StorageRefused(
-      "unsupported",
-      place,
-      "nothing here flushes synchronously; use AsyncSqliteStore or an adapter",
-    );
+/** What `create` understands besides the place. */
+const STORE_CHECKS: OptionChecks = {
+  traceMax: { is: (value) => value === null || Number.isSafeInteger(value), expected: "an integer or null" },
+  wasm: { is: (value) => value instanceof ArrayBuffer || ArrayBuffer.isView(value), expected: "bytes" },
+};
+
+/** The adapter that `create` was asked for. Throws `RecordInvalid` when it was asked for something else. */
+export function syncAdapterFor(where: string | SyncAdapter, options: PlaceOptions): SyncAdapter {
+  if (typeof where !== "string") {
+    checkAdapter(where, options);
+    if (where.synchronous) return where;
+    throw new RecordInvalid("create", [], "this adapter does not flush synchronously; use AsyncSqliteStore");
   }
-  return platform.openSync(place, options);
+  const place = checkPlace(where, options);
+  if (where === MEMORY && platform !== null) return inMemory(platform, place);
+  if (platform === null || platform.openSync === null) {
+    const problem = "nothing here flushes synchronously; use AsyncSqliteStore or an adapter";
+    throw new StorageRefused("unsupported", where, problem);
+  }
+  return platform.openSync(where, place);
 }
 
-export function asyncAdapterFor(place: string, options: PlaceOptions): AsyncAdapter | SyncAdapter {
-  if (place === MEMORY && platform !== null) return inMemory(platform, options);
-  if (platform === null || platform.openAsync === null) {
-    throw new StorageRefused("unsupported", place, 'only ":memory:" can be opened by name here; give an adapter');
+/** The same for a store that can wait. */
+export function asyncAdapterFor(
+  where: string | AsyncAdapter | SyncAdapter,
+  options: PlaceOptions,
+): AsyncAdapter | SyncAdapter {
+  if (typeof where !== "string") {
+    checkAdapter(where, options);
+    return where;
   }
-  return platform.openAsync(place, options);
+  const place = checkPlace(where, options);
+  if (where === MEMORY && platform !== null) return inMemory(platform, place);
+  if (platform === null || platform.openAsync === null) {
+    throw new StorageRefused("unsupported", where, 'only ":memory:" can be opened by name here; give an adapter');
+  }
+  return platform.openAsync(where, place);
+}
+
+function checkAdapter(where: object, options: unknown): void {
+  if (typeof where !== "object" || where === null || !("load" in where) || !("append" in where)) {
+    throw new RecordInvalid("create", [], 'expected a path, ":memory:" or an adapter');
+  }
+  // What concerns the place is for the adapter's own factory: here it would be ignored.
+  checkOptions("create", options, STORE_CHECKS, ["options"]);
+}
+
+function checkPlace(where: string, options: PlaceOptions): PlaceOptions {
+  if (where === "" || where.includes("\0")) throw new RecordInvalid("create", [], "expected a path, and this is none");
+  checkOptions("create", options, { ...STORE_CHECKS, ...PLACE_CHECKS }, ["options"]);
+  const known = Object.entries(options).filter(([name]) => Object.hasOwn(PLACE_CHECKS, name));
+  return Object.fromEntries(known);
 }
 
 function inMemory(found: Platform, { mustExist = false }: PlaceOptions): SyncAdapter {
-  if (mustExist)
-    throw new StorageRefused("storage-missing", MEMORY, "nothing is there: memory starts fresh every time");
-  return found.memory();
+  if (!mustExist) return found.memory();
+  throw new StorageRefused("storage-missing", MEMORY, "nothing is there: memory starts fresh every time");
 }

@@ -38,6 +38,7 @@ export interface PreparedCommit {
 
 /** Throws `RecordInvalid`. */
 export function prepareCommit(exe: Execution, effects: Effects = {}): PreparedCommit {
+  refuseUnknown(effects, EFFECTS);
   const { emits, processedEventId = null, timers, spawns, trace = null } = effects;
   if (processedEventId !== null) checkId("commit", processedEventId, ["processedEventId"]);
   return {
@@ -48,6 +49,21 @@ export function prepareCommit(exe: Execution, effects: Effects = {}): PreparedCo
     spawns: list("spawns", spawns).map((spawn, i) => encodeSpawn(spawn, ["spawns", i])),
     trace: trace === null ? null : encodeTrace(trace, "commit", ["trace"]),
   };
+}
+
+const EFFECTS: readonly string[] = [
+  "emits",
+  "processedEventId",
+  "timers",
+  "spawns",
+  "trace",
+] satisfies (keyof Effects)[];
+
+/** An effect by another name would be lost without a word. */
+function refuseUnknown(effects: object, known: readonly string[]): void {
+  for (const key of Object.keys(effects)) {
+    if (!known.includes(key)) throw new RecordInvalid("commit", [key], `not known; known are ${known.join(", ")}`);
+  }
 }
 
 function list<T>(name: string, value: readonly T[] | null | undefined): readonly T[] {

@@ -1,11 +1,11 @@
 // The synchronous shell: every operation runs and is durable when it returns. For adapters that flush synchronously.
-import { StoreClosed } from "../errors.ts";
-import type { SyncAdapter } from "../port.ts";
+import { StorageRefused, StoreClosed } from "../errors.ts";
+import type { PlaceOptions, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
-import { MEMORY, type PlaceOptions, syncAdapterFor } from "./locations.ts";
+import { MEMORY, syncAdapterFor } from "./locations.ts";
 import { createSchema, operations, type Work } from "./operations.ts";
 import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
@@ -18,6 +18,9 @@ export class SqliteStore {
   #closed = false;
 
   private constructor(adapter: SyncAdapter, session: Session) {
+    if (!(session instanceof Session)) {
+      throw new StorageRefused("unsupported", "new", "a store is opened with `await SqliteStore.create(…)`");
+    }
     this.#adapter = adapter;
     this.#session = session;
   }
@@ -32,7 +35,7 @@ export class SqliteStore {
     where: string | SyncAdapter = MEMORY,
     options: StoreOptions & PlaceOptions = {},
   ): Promise<SqliteStore> {
-    const adapter = typeof where === "string" ? syncAdapterFor(where, options) : where;
+    const adapter = syncAdapterFor(where, options);
     let session: Session | null = null;
     try {
       session = await Session.open(adapter.place, adapter.load(), options);
@@ -106,7 +109,7 @@ export class SqliteStore {
     this.#run(() => operations.ackSpawn(seq));
   }
 
-  /** Timers with `fire_at` ≤ `now` (seconds since the epoch), soonest first. */
+  /** Timers with `fire_at` ≤ `now` (seconds since the epoch; Infinity for all), soonest first. */
   dueTimers(now: number): Timer[] {
     return this.#run(() => operations.dueTimers(now));
   }

@@ -42,6 +42,7 @@ export const closing: Chapter = {
     scenario("L8 supports says what the adapter says", async ({ target, place }) => {
       const adapter = place.adapter();
       equal(adapter.supports, target.supports);
+      ok(adapter.supports.durable || !adapter.supports.strict, "what outlives a power cut outlives the process");
       equal(typeof adapter.name, "string");
       equal(
         target.store === "SqliteStore" ? adapter.synchronous : true,
