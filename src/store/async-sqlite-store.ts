@@ -25,7 +25,14 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 /** More operations than this make two groups: the first ones should not wait for the last ones. */
 const MAX_GROUP = 256;
 
-/** A store of Executions whose commits are durable when their promises resolve. */
+/**
+ * A store of Executions whose commits are durable when their promises resolve.
+ *
+ * Every operation rejects with `StoreClosed` after `close`, and `RecordInvalid` for arguments it cannot use. Each first takes in
+ * what other stores of the same place committed, and so may meet `StoreBusy` (somebody is writing, for all of
+ * `busyTimeoutMs`), `StorageRefused` (the place was replaced), `ImageCorrupt` or `Fenced`. Writes may meet `FlushFailed`
+ * as well; they are undone then, and can be tried again.
+ */
 export class AsyncSqliteStore {
   readonly #adapter: AsyncAdapter | SyncAdapter;
   readonly #session: Session;

@@ -11,7 +11,14 @@ import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
 import { Session } from "./session.ts";
 
-/** A store of Executions whose commits are durable when they return. */
+/**
+ * A store of Executions whose commits are durable when they return.
+ *
+ * Every operation throws `StoreClosed` after `close`, and `RecordInvalid` for arguments it cannot use. Each first takes in
+ * what other stores of the same place committed, and so may meet `StoreBusy` (somebody is writing, for all of
+ * `busyTimeoutMs`), `StorageRefused` (the place was replaced), `ImageCorrupt` or `Fenced`. Writes may meet `FlushFailed`
+ * as well; they are undone then, and can be tried again.
+ */
 export class SqliteStore {
   readonly #adapter: SyncAdapter;
   readonly #session: Session;
