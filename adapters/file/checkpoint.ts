@@ -61,8 +61,8 @@ export class Checkpoint {
     try {
       const most = everything ? Infinity : Math.max(SLICE_PAGES, SLICE_PER_CHANGED_PAGE * this.#changed);
       this.#changed = 0;
-      if (this.#queue.length === 0) this.#queue = this.#left(pages).reverse();
-      this.#copy(base, pages, this.#queue.splice(-Math.min(most, this.#queue.length)).reverse());
+      if (this.#queue.length === 0) this.#queue = this.#left(pages).toReversed();
+      this.#copy(base, pages, this.#queue.splice(-Math.min(most, this.#queue.length)).toReversed());
       if (this.#waiting.size > most) return false;
       this.#copy(base, pages, this.#left(pages));
       // Page 1 counts the transactions: it comes last, so that a base without it is known for an older one.

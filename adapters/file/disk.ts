@@ -60,7 +60,7 @@ export interface RandomAccessFile {
   size(): number;
   truncate(bytes: number): void;
   /** Whether it is this file that `path` means: a question to ask again and again, null when it is not even now. */
-  placeAt(path: string): (() => boolean) | null;
+  placeAt(file: string): (() => boolean) | null;
   close(): void;
 }
 
@@ -115,7 +115,7 @@ function wrap(fd: number): RandomAccessFile {
       }),
     size: () => fs.fstatSync(fd).size,
     truncate: (bytes) => fs.ftruncateSync(fd, bytes),
-    placeAt: (path) => placeOf(path, fd),
+    placeAt: (file) => placeOf(file, fd),
     close: () => fs.closeSync(fd),
   };
 }
