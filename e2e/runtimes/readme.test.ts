@@ -20,22 +20,43 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const section = (title: string): string => readme.split(/^## /m).find((one) => one.startsWith(`${title}\n`)) ?? "";
-const code = (text: string): string => /```js\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+/** The examples of a section; each goes on where the one before it ended. */
+const code = (text: string): string =>
+  Array.from(text.matchAll(/```js\n([\s\S]*?)```/g), ([, source]) => source).join("");
 const run = async (source: string): Promise<string> => {
   const args = ["--input-type=module", "--eval", source];
   return (await promisify(execFile)(process.execPath, args, { cwd: folder })).stdout;
 };
 
-test("the quick start is five lines, and they run", async () => {
+test("the quick start is five lines behind its import, and they run", async () => {
   const source = code(section("Quick start"));
-  expect(source.trim().split("\n").length).toBe(5);
+  expect(source.trim().split("\n").length).toBe(6);
   expect(await run(source)).toMatch(
     /^\{ item: 'tea' \} \[\s*\{\s*execution_id: '[0-9a-f]{32}',\s*path: 'Order.Unpaid'/,
   );
 });
 
-test("the event handler runs, and handles the event once", async () => {
-  expect(await run(code(section("Handling an event")))).toBe("deliver Ship to shipping\n");
+test("the event handler and the relay run, and handle every event once", async () => {
+  const look = `
+    const again = await AsyncSqliteStore.create("orders.db");
+    const parcel = await again.load("parcel of " + order.id);
+    const traces = [...(await again.readTrace(order.id)), ...(await again.readTrace(parcel.id))];
+    const left = [await again.pendingOutbox(), await again.pendingSpawns(), await again.dueTimers(1e12)];
+    console.log(JSON.stringify({
+      handled: traces.map(({ event }) => event), left: left.flat(), status: parcel.status, version: parcel.version,
+    }));`;
+  const out = await run(code(section("Handling an event")) + look);
+  // Nothing is left, not even the quick start's timer, should that have run in the same folder.
+  expect(JSON.parse(out.trim().split("\n").at(-1)!)).toEqual({
+    ...{ handled: ["Paid", "Ship", "Timeout"], left: [], status: "DONE", version: 3 },
+  });
+  // As a newcomer may do.
+  await run(code(section("Handling an event")));
+});
+
+test("the example of adapters runs", async () => {
+  const source = `${code(section("Adapters"))}\nconsole.log(fast.load("a"), await gone.load("a")); fast.close();`;
+  expect(await run(source)).toBe("null null\n");
 });
 
 test("the table of errors has every code, with its class", async () => {
@@ -57,4 +78,12 @@ test("the table of operations has every method of both stores", async () => {
     const methods = Object.getOwnPropertyNames(store.prototype).filter((name) => name !== "constructor");
     expect(methods.filter((name) => !table.includes(`\`${name}(`))).toEqual([]);
   }
+});
+
+test("the table of fields has every field of an Execution, with its default, and every status", async () => {
+  const { ExecutionStruct, STATUSES } = await import("../../src/records/structs.ts");
+  const table = section("Handling an event");
+  const row = (name: string): boolean => new RegExp(`^\\|[^|]*\`${name}\``, "m").test(table);
+  expect(Object.keys(ExecutionStruct.schema).filter((name) => !row(name))).toEqual([]);
+  expect(STATUSES.filter((status) => !table.includes(`\`"${status}"\``))).toEqual([]);
 });
