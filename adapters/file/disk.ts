@@ -151,12 +151,24 @@ function isUnsupported(error: unknown): boolean {
 
 /** The file a path means after all links, so that the log lies beside the database itself, as SQLite puts it. */
 export function resolvePlace(place: string): string {
-  let resolved = path.resolve(place);
+  let resolved = inRealFolder(path.isAbsolute(place) ? place : `${process.cwd()}/${place}`);
   for (let links = 0; ; links++) {
     const found = fs.lstatSync(resolved, { throwIfNoEntry: false });
     if (found === undefined || !found.isSymbolicLink()) return resolved;
     if (links > 40) throw new StorageRefused("storage-denied", place, "too many symbolic links");
-    resolved = path.resolve(path.dirname(resolved), fs.readlinkSync(resolved));
+    const target = fs.readlinkSync(resolved);
+    resolved = inRealFolder(path.isAbsolute(target) ? target : `${path.dirname(resolved)}/${target}`);
+  }
+}
+
+/** With the folder as the system knows it: `..` behind a link is not what it looks like. */
+function inRealFolder(file: string): string {
+  try {
+    return path.join(fs.realpathSync.native(path.dirname(file)), path.basename(file));
+  } catch (error) {
+    // Deno may forbid to look above the folder.
+    if (systemCode(error) === "EACCES" || systemCode(error) === "EPERM") return path.resolve(file);
+    throw error;
   }
 }
 

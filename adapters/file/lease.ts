@@ -18,7 +18,7 @@ import {
 } from "../../src/errors.ts";
 import type { Program } from "./disk.ts";
 import { identityAt, placeOf } from "./in-place.ts";
-import { dropLock, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
+import { dropLock, HEIR, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
 import { describe, isDead, type Owner, thisProcess } from "./owner.ts";
 import { OwnerFile, readOwnerFile, type Sighting } from "./owner-file.ts";
 
@@ -27,6 +27,7 @@ const heldHere = new Set<string>();
 
 const FIRST_WAIT_MS = 0.2;
 const LONGEST_WAIT_MS = 5;
+const MOST_TRIES = 100;
 
 export class Lease {
   readonly #place: string;
@@ -34,6 +35,7 @@ export class Lease {
   readonly #owner: Owner;
   readonly #busyTimeoutMs: number;
   readonly #blocking: boolean;
+  readonly #mode: number;
   #file: OwnerFile;
   /** Whose last write must be over before the lock means anything. */
   #predecessor: string | null = null;
@@ -42,7 +44,9 @@ export class Lease {
   #held = false;
   #inherited = false;
 
-  constructor(place: string, busyTimeoutMs: number, blocking: boolean) {
+  /** `mode` is the database's: who may use it must be able to read whose turn it is. */
+  constructor(place: string, busyTimeoutMs: number, blocking: boolean, mode = 0o600) {
+    this.#mode = mode;
     this.#place = place;
     this.#lockFile = `${place}-lock`;
     this.#owner = thisProcess();
@@ -111,7 +115,8 @@ export class Lease {
   hasCompany(): boolean {
     let company = false;
     for (const { file, owner } of this.#traces()) {
-      if (owner.token === this.#owner.token) continue;
+      // Those of heirs go by their own rule (lock-file.ts): a living one may have taken it since we looked.
+      if (owner.token === this.#owner.token || file.endsWith(HEIR)) continue;
       // One without a name is being written, unless it is an image or a log whose maker must have had the lease.
       if (owner.token === "" && !file.endsWith(".new")) continue;
       if (isDead(owner, file)) fs.rmSync(file, { force: true });
@@ -169,15 +174,21 @@ export class Lease {
   }
 
   #become(): Owner | null {
-    for (;;) {
+    // Whoever gets in between is faster a few times, not for ever; then it counts as somebody to wait for.
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
       this.#file.mark(true);
-      if (this.isStillOurs()) return this.#predecessorAtWork();
+      if (this.isStillOurs()) {
+        const writer = this.#predecessorAtWork();
+        if (writer !== null) this.#file.mark(false);
+        return writer;
+      }
       // Not ours: unmarked at once, or we and who took it over would wait for each other.
       this.#file.mark(false);
       const found = readOwnerFile(this.#lockFile);
       const rival = found === null ? this.#linkLock() : this.#takeOver(found);
       if (rival !== null) return rival;
     }
+    return this.#owner;
   }
 
   #linkLock(): null {
@@ -228,10 +239,25 @@ export class Lease {
   /** From now on the kernel can tell whether it is still ours. Somebody may have been faster than this. */
   #openLock(): void {
     this.#closeLock();
-    const fd = fs.openSync(this.#lockFile, "r");
-    const isInPlace = this.#file.isSame(fd) ? placeOf(this.#lockFile, fd) : null;
+    let fd: number;
+    try {
+      fd = fs.openSync(this.#lockFile, "r");
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") return;
+      throw error;
+    }
+    const isSame = this.#file.isSame(fd);
+    const isInPlace = isSame ? placeOf(this.#lockFile, fd) : null;
     if (isInPlace === null) fs.closeSync(fd);
     else this.#lock = { fd, isInPlace };
+    // Somebody put a copy in the place of our file: what is linked from it is not ours.
+    if (!isSame && readOwnerFile(this.#lockFile)?.owner.token === this.#owner.token) this.#remakeFile();
+  }
+
+  #remakeFile(): void {
+    attempt(() => this.#file.close());
+    this.#file = this.#makeFile();
+    this.#predecessor = null;
   }
 
   #closeLock(): void {
@@ -272,7 +298,7 @@ export class Lease {
   }
 
   #makeFile(): OwnerFile {
-    return new OwnerFile(`${this.#lockFile}.${this.#owner.token}`, this.#owner);
+    return new OwnerFile(`${this.#lockFile}.${this.#owner.token}`, this.#owner, this.#mode);
   }
 
   #translating<T>(work: () => T): T {
@@ -281,7 +307,7 @@ export class Lease {
     } catch (error) {
       // Somebody cleared the directory while the store was open.
       if (systemCode(error) === "ENOENT" && this.#file !== undefined && identityAt(this.#file.path) === null) {
-        this.#file = this.#translating(() => this.#makeFile());
+        this.#translating(() => this.#remakeFile());
         return this.#translating(work);
       }
       throw this.#cannotLock(error);

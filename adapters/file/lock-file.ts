@@ -6,9 +6,12 @@ import { systemCode } from "../../src/errors.ts";
 import { isDead, type Owner } from "./owner.ts";
 import { type OwnerFile, readOwnerFile } from "./owner-file.ts";
 
+/** How the names of such locks end. */
+export const HEIR = ".heir";
+
 /** The lock under which what `token` left at `lockFile` may be removed or replaced. */
 export function heirOf(lockFile: string, token: string): string {
-  return `${lockFile}.${token}.heir`;
+  return `${lockFile}.${token}${HEIR}`;
 }
 
 /** Takes a lock: null when it is ours now, else who holds it. */

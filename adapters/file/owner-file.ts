@@ -43,15 +43,16 @@ export class OwnerFile {
   readonly #fd: number;
   readonly #unlock: () => void;
 
-  constructor(path: string, owner: Owner) {
+  constructor(path: string, owner: Owner, mode: number) {
     this.path = path;
     this.token = owner.token;
-    this.#fd = fs.openSync(path, "wx+", 0o600);
+    this.#fd = fs.openSync(path, "wx+", mode);
     try {
       writeAll(this.#fd, new TextEncoder().encode(formatOwnerFile(owner)), 0);
       this.#unlock = keepLocked(path);
     } catch (error) {
       fs.closeSync(this.#fd);
+      fs.rmSync(path, { force: true });
       throw error;
     }
   }

@@ -192,6 +192,23 @@ describe("a file is kept as it is", () => {
     expect(fs.lstatSync(path.join(folder, "link.db")).isSymbolicLink()).toBe(true);
   });
 
+  test("behind a linked folder `..` is where the system says", async () => {
+    const folder = temporaryFolder(onTestFinished);
+    fs.mkdirSync(path.join(folder, "real/inner"), { recursive: true });
+    fs.mkdirSync(path.join(folder, "other"));
+    fs.symlinkSync("../real/inner", path.join(folder, "other/link"));
+    fs.symlinkSync("../a.db", path.join(folder, "real/inner/b.db"));
+    const stores = [];
+    for (const name of ["real/a.db", "other/link/../a.db", "other/link/b.db"]) {
+      const store = await SqliteStore.create(`${folder}/${name}`);
+      store.save(sample(name.replaceAll("/", "-")));
+      stores.push(store);
+    }
+    for (const store of stores) expect(store.listExecutions().items).toHaveLength(3);
+    expect(fs.readdirSync(path.join(folder, "other"))).toEqual(["link"]);
+    for (const store of stores) store.close();
+  });
+
   test("a mode stays, the log has the same, and a new file is for its owner alone", async () => {
     const folder = temporaryFolder(onTestFinished);
     const old = path.join(folder, "old.db");

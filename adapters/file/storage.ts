@@ -48,7 +48,7 @@ export class FileStorage {
     this.#refuseEarly(path);
     this.#files = new Files(path, this.place);
     this.#shm = new WalIndex(path);
-    this.#lease = new Lease(path, this.#busyTimeoutMs, this.#blocking);
+    this.#lease = new Lease(path, this.#busyTimeoutMs, this.#blocking, inspect(path)?.mode);
     // Base and log must be read as one: a checkpoint in between would mix two states.
     return yield* this.#leased(() => this.#loadAll());
   }
@@ -229,18 +229,18 @@ export class FileStorage {
   }
 
   *#advanceCheckpoint({ base, log }: Pair, pages: Pages, everything = !this.#strict): Program<void> {
-    // A stock reader has no way to tell us what it still needs, but Linux tells that there is one.
-    if (this.#shm.hasReaders()) return;
     try {
+      // A stock reader has no way to tell us what it still needs, but Linux tells that there is one.
+      if (this.#shm.hasReaders()) return;
       // The base may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may
       // reach the disk later than the base would; so it is made durable first, and then all is copied at once.
       if (!this.#strict) yield* log.sync();
       if (!(yield* this.#checkpoint.advance(base, pages, everything))) return;
+      // Once more: one may have come while the base was synced.
+      if (this.#shm.hasReaders()) return;
     } catch {
       return; // kept for the next try; the log still has everything
     }
-    // Once more: one may have come while the base was synced.
-    if (this.#shm.hasReaders()) return;
     const start = log.successor();
     this.#repair = () => this.#checkpoint.finish(log, start);
     yield* this.#tryRepair();

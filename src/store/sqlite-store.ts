@@ -1,6 +1,6 @@
 // The synchronous shell: every operation runs and is durable when it returns. For adapters that flush synchronously.
 import { StorageRefused, StoreClosed } from "../errors.ts";
-import type { PlaceOptions, SyncAdapter } from "../port.ts";
+import type { PageDelta, PlaceOptions, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
@@ -146,22 +146,29 @@ export class SqliteStore {
   #write<T>(work: Work<T>): T {
     const session = this.#session;
     const release = this.#adapter.lock();
+    let result: T;
     try {
       session.take(this.#adapter.pull(session.position, session.pages));
-      const result = session.transaction(() => work.run(session));
+      result = session.transaction(() => work.run(session));
       const delta = session.delta();
-      if (delta === null) return result;
-      try {
-        session.flushed(this.#adapter.append(delta, session.position));
-      } catch (error) {
-        session.undo();
-        throw error;
+      if (delta !== null) {
+        this.#flush(delta);
+        this.#adapter.checkpoint(session.pages);
       }
-      work.done();
-      this.#adapter.checkpoint(session.pages);
-      return result;
     } finally {
       release();
+    }
+    work.done();
+    return result;
+  }
+
+  #flush(delta: PageDelta): void {
+    const session = this.#session;
+    try {
+      session.flushed(this.#adapter.append(delta, session.position));
+    } catch (error) {
+      session.undo();
+      throw error;
     }
   }
 }
