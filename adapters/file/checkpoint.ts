@@ -52,8 +52,12 @@ export class Checkpoint {
     this.#beginAt = this.#frames;
   }
 
+  /** Asked after every commit. */
   isDue({ frames }: LogPosition): boolean {
-    return frames >= this.#beginAt;
+    if (frames >= this.#beginAt) return true;
+    // What changed before it begins is no reason to hurry once it does.
+    this.#changed = 0;
+    return false;
   }
 
   /** Copies a slice, or everything; true when nothing is left and the base is durable. */

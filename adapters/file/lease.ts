@@ -255,8 +255,10 @@ export class Lease {
   }
 
   #remakeFile(): void {
-    attempt(() => this.#file.close());
-    this.#file = this.#makeFile();
+    fs.rmSync(this.#file.path, { force: true });
+    const file = this.#makeFile();
+    this.#file.abandon();
+    this.#file = file;
     this.#predecessor = null;
   }
 

@@ -72,9 +72,14 @@ export class OwnerFile {
   }
 
   close(): void {
+    this.abandon();
+    fs.rmSync(this.path, { force: true });
+  }
+
+  /** Lets go of the file, whatever is at its path now. */
+  abandon(): void {
     fs.closeSync(this.#fd);
     this.#unlock();
-    fs.rmSync(this.path, { force: true });
   }
 }
 

@@ -3,8 +3,8 @@
 // WebAssembly or storage.
 import { CHUNK_BYTES, type LoadedImage, type PageDelta } from "../port.ts";
 
-/** Pre-image buffers kept from one transaction to the next: as many as a large group changes, 4 MB of them. */
-const SPARE_PAGES = 1024;
+/** Pre-image buffers kept from one transaction to the next: as many as a large group changes, 2 MB of them. */
+const SPARE_PAGES = 512;
 
 export class Image {
   readonly pageSize: number;

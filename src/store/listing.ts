@@ -87,15 +87,28 @@ export function makePage(rows: ExecutionSummary[], limit: number): Page {
 
 /** A summary from a row of `SUMMARY`. What cannot be read is null: one bad row never breaks a page. */
 export function readSummary(row: Row): ExecutionSummary {
+  const fields = row.text(3, true);
+  const [status = null, outcome = null, activePath = null, parentId = null] = readFields(fields);
   return {
     id: row.text(0, true) ?? "",
     definition_id: row.text(1, true) ?? "",
-    status: (row.text(3, true) ?? "PENDING") as Status,
-    outcome: row.text(4, true),
-    active_path: row.text(5, true),
+    status: (status ?? "PENDING") as Status,
+    outcome,
+    active_path: activePath,
     version: row.number(2) ?? 0,
-    parent_id: row.text(6, true),
+    parent_id: parentId,
   };
+}
+
+/** The fields as text, as a column of their own would give them. */
+function readFields(json: string | null): (string | null)[] {
+  if (json === null) return [];
+  try {
+    const values = JSON.parse(json) as unknown[];
+    return values.map((value) => (value === null || typeof value === "string" ? value : JSON.stringify(value)));
+  } catch {
+    return [];
+  }
 }
 
 export function checkLimit(limit: number): number {
