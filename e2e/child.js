@@ -43,7 +43,6 @@ export function startChild(script, options, { command = [process.execPath], onLi
     kill: () => child.kill("SIGKILL"),
     /** @param {NodeJS.Signals} name */
     signal: (name) => child.kill(name),
-    isAlive: () => child.exitCode === null && child.signalCode === null,
     pid: child.pid,
     nextLine,
     /** Says a line and gives what it answers. @param {string} line */
