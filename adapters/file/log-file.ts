@@ -37,6 +37,8 @@ export class LogFile {
   readonly #probe: Uint8Array = new Uint8Array(WAL_HEADER_BYTES);
   readonly #probeView: DataView = new DataView(this.#probe.buffer);
   #allocated: number;
+  /** Bytes that a log keeps when it starts over. */
+  #keepBytes = Infinity;
   #position: LogPosition;
 
   private constructor(path: string, file: RandomAccessFile, position: LogPosition) {
@@ -193,10 +195,15 @@ export class LogFile {
   *restart(start: LogPosition, keepBytes: number): Program<void> {
     this.#position = start;
     this.#file.write(writeHeader(start), 0);
+    this.#keepBytes = keepBytes;
     yield* this.sync();
-    if (this.#allocated <= keepBytes) return;
-    this.#file.truncate(keepBytes);
-    this.#allocated = keepBytes;
+  }
+
+  /** Gives back what the log before needed beyond the usual: not before its last reader is gone. */
+  shrink(): void {
+    if (this.#allocated <= this.#keepBytes) return;
+    this.#file.truncate(this.#keepBytes);
+    this.#allocated = this.#keepBytes;
   }
 
   close(): void {

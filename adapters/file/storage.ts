@@ -1,6 +1,6 @@
 // What the port asks for, over a SQLite file and its log, under a lease; written once as programs that both adapters run.
 // Order is everything here; comments say which law a line keeps.
-import { Fenced, FlushFailed, StorageRefused, systemCode } from "../../src/errors.ts";
+import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
 import { BaseFile } from "./base-file.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "./checkpoint.ts";
@@ -85,7 +85,7 @@ export class FileStorage {
     } catch (error) {
       throw systemCode(error) === null ? error : new FlushFailed(this.place, error);
     }
-    this.#forgetIndex();
+    this.#shm.invalidate();
     return this.#known;
   }
 
@@ -151,7 +151,7 @@ export class FileStorage {
     }
     this.#checkpoint.note(opened.logged);
     this.#known = this.#files.pair!.log.position;
-    this.#forgetIndex();
+    this.#shm.invalidate();
     return { ...opened.image, position: this.#known };
   }
 
@@ -202,7 +202,7 @@ export class FileStorage {
       this.#known = this.#files.pair!.log.position;
       this.#checkpoint.reset();
       this.#checkpoint.note(missing.keys());
-      this.#forgetIndex();
+      this.#shm.invalidate();
       return { position: this.#known, delta: toDelta(last?.pages ?? new Map(), whole.pageCount, this.#known) };
     } finally {
       found?.log.close();
@@ -212,6 +212,7 @@ export class FileStorage {
   *#appendFrames(log: LogFile, delta: PageDelta): Program<void> {
     // Where the frames will end is not known before they are made; a frame a page is.
     const end = { ...log.position, frames: log.position.frames + delta.pages.size };
+    if (log.position.frames === 0) yield* this.#outwaitReaders(log);
     this.#repair = () => log.wipe(end);
     try {
       const position = log.write(delta);
@@ -226,6 +227,14 @@ export class FileStorage {
       yield* this.#tryRepair();
       throw error;
     }
+  }
+
+  /** The frames of the log before are about to be written over: who reads them must be done first. */
+  *#outwaitReaders(log: LogFile): Program<void> {
+    if (!(yield* this.#shm.outwaitLogReaders(this.#busyTimeoutMs))) {
+      throw new StoreBusy(this.place, this.#busyTimeoutMs, "a program that reads it");
+    }
+    log.shrink();
   }
 
   *#advanceCheckpoint({ base, log }: Pair, pages: Pages, everything = !this.#strict): Program<void> {
@@ -244,7 +253,7 @@ export class FileStorage {
     const start = log.successor();
     this.#repair = () => this.#checkpoint.finish(log, start);
     yield* this.#tryRepair();
-    this.#forgetIndex();
+    this.#shm.invalidate();
   }
 
   *#runRepair(): Program<void> {
@@ -278,15 +287,6 @@ export class FileStorage {
 
   #release(): void {
     if (this.#repair === null) this.#lease!.release();
-  }
-
-  /** The index only serves stock readers: a commit does not fail for it. */
-  #forgetIndex(): void {
-    try {
-      this.#shm.invalidate();
-    } catch {
-      // No permission to touch it, then its owner's readers see our commits when they open the file anew.
-    }
   }
 }
 
