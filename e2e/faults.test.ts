@@ -13,8 +13,10 @@ const EIO = "error=EIO";
 const ENOSPC = "error=ENOSPC";
 const KILL = "signal=SIGKILL";
 
-/** One of each kind: when the file is made, in a commit, in a checkpoint, at the end; passing, lasting, for good. */
-/** `at`: where among all calls of that name, from the first one (0) to the last (1). */
+/**
+ * One of each kind: when the file is made, in a commit, in a checkpoint, at the end; passing, lasting, for good. `at`:
+ * where among all calls of that name, from the first one (0) to the last (1).
+ */
 const FAULTS = [
   { call: "fdatasync", at: 0, lasts: 1, does: EIO },
   { call: "fdatasync", at: 0.3, lasts: 3, does: EIO },

@@ -46,6 +46,7 @@ export function contract(runner: Runner, target: Target, data: ContractData = {}
   ) =>
     runner.describe(title, () => {
       for (const { name, needs, run } of scenarios) {
+        // The one place where a scenario is skipped, and only for what the adapter itself says it cannot do (L8).
         const supported = needs.every((need) => target.supports[need]);
         (supported ? runner.test : runner.test.skip)(name, () => act(run));
       }

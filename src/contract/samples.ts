@@ -55,3 +55,10 @@ export async function observe(store: Store, alsoIds: readonly string[] = []): Pr
   seen.timers = await store.dueTimers(Number.MAX_VALUE);
   return seen;
 }
+
+/** 0, 1, … `count` of them. */
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** What became of promises: true for each that was kept. */
+export const kept = async (promises: readonly unknown[]): Promise<boolean[]> =>
+  (await Promise.allSettled(promises)).map(({ status }) => status === "fulfilled");

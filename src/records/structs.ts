@@ -49,7 +49,9 @@ const flag = (): Struct<boolean, null> => field("true or false", isBoolean, () =
 const userObject = (): Struct<JsonObject, null> => field("an object", isUserObject, () => ({}));
 
 /** A record's struct, whose fields are known by name. */
-// oxlint-disable-next-line typescript/no-explicit-any -- as superstruct types a schema
+// superstruct's own ObjectSchema, which it does not export. A Struct both takes and gives its type, so neither unknown nor
+// never fits structs of several types; nothing is read through it but `schema`'s keys and guards.
+// oxlint-disable-next-line typescript/no-explicit-any
 export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
 
 /** Whether every field is as its struct wants it. When not, superstruct itself can tell where and why. */

@@ -2,15 +2,9 @@
 // close waits for.
 import { StoreClosed, StoreConflict } from "../../errors.ts";
 import { equal, fails, ok } from "../check.ts";
-import { everything, observe, order } from "../samples.ts";
+import { everything, kept, observe, order, range } from "../samples.ts";
 import { asyncScenario, type Chapter } from "../scenario.ts";
 import type { AsyncSqliteStore } from "../../store/async-sqlite-store.ts";
-
-const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-
-/** What became of promises: true for each that was kept. */
-const kept = async (promises: readonly unknown[]): Promise<boolean[]> =>
-  (await Promise.allSettled(promises)).map(({ status }) => status === "fulfilled");
 
 export const inFlight: Chapter<AsyncSqliteStore> = {
   title: "calls in flight",
