@@ -16,7 +16,7 @@ export interface Problem {
 const MAX_DEPTH = 900;
 
 /** The first thing in `value` that JSON cannot carry unchanged, or null when there is none. */
-export function findProblem(value: unknown, above: readonly object[] = []): Problem | null {
+export function findProblem(value: unknown, above: object[] = []): Problem | null {
   switch (typeof value) {
     case "string":
       return value.isWellFormed() ? null : { path: [], problem: "a lone surrogate is not text" };
@@ -31,25 +31,28 @@ export function findProblem(value: unknown, above: readonly object[] = []): Prob
   }
 }
 
-function findProblemInside(value: object, above: readonly object[]): Problem | null {
+/** `above` is one stack for the whole walk; after a problem nobody looks at it again. */
+function findProblemInside(value: object, above: object[]): Problem | null {
   if (above.includes(value)) return { path: [], problem: "a cycle is not JSON" };
   if (above.length >= MAX_DEPTH) return { path: [], problem: `nested deeper than ${MAX_DEPTH} levels` };
-  const inside = [...above, value];
+  above.push(value);
   if (Array.isArray(value)) {
     // By index, not for…of: a hole is undefined, and undefined is refused.
     for (let i = 0; i < value.length; i++) {
-      const found = findProblem(value[i], inside);
+      const found = findProblem(value[i], above);
       if (found !== null) return { ...found, path: [i, ...found.path] };
     }
+    above.pop();
     return null;
   }
   if (!isPlainObject(value))
     return { path: [], problem: "only plain objects and arrays are JSON (of a Date store its toISOString())" };
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return { path: [key.toWellFormed()], problem: "a lone surrogate is not text" };
-    const found = findProblem(value[key], inside);
+    const found = findProblem(value[key], above);
     if (found !== null) return { ...found, path: [key, ...found.path] };
   }
+  above.pop();
   return null;
 }
 

@@ -210,3 +210,7 @@ describe("the status that the index has", () => {
     expect(bothOf(data)).toEqual({ cut: status, parsed: status });
   });
 });
+
+test("L6 every status has its own comparison in the index: one without would be parsed in every write", () => {
+  for (const status of STATUSES) expect(STATUS).toContain(` THEN '${status}'`);
+});
