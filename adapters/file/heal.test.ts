@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AsyncSqliteStore, SqliteStore } from "../node.ts";
-import { sample, temporaryFolder } from "./testing.ts";
+import { type Call, sample, temporaryFolder, withCalls } from "./testing.ts";
 
 const hasSqlite = ((): boolean => {
   try {
@@ -95,6 +95,28 @@ describe("a log taken away", () => {
     a.close();
     b.close();
     await expectStored(file, { other: 1 });
+  });
+
+  test("L2 L5 in the middle of a commit: that commit is refused, not acknowledged into a file that nobody finds", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    store.save(one);
+    let isFirst = true;
+    const syncing = (call: Call): void => {
+      if (call !== "fdatasyncSync" || !isFirst) return;
+      isFirst = false;
+      fs.rmSync(`${file}-wal`);
+    };
+    await withCalls(syncing, () => {
+      expect(() => store.save(one)).toThrow(expect.objectContaining({ code: "fenced" }));
+    });
+    expect(one.version).toBe(1);
+    expect(store.load("one")?.version).toBe(1);
+    await expectStored(crashed(file), { one: 1 });
+    store.save(one);
+    await expectStored(crashed(file), { one: 2 });
+    store.close();
   });
 });
 
