@@ -51,8 +51,9 @@ export default defineConfig({
       formats: ["es"],
     },
     rolldownOptions: {
-      external: [/^node:/, "superstruct"],
-      output: { chunkFileNames: "chunks/[name]-[hash].js" },
+      external: [/^node:/, "superstruct", "idb-keyval"],
+      // What is documented is in the types; a page need not load it twice.
+      output: { comments: { jsdoc: false }, chunkFileNames: "chunks/[name]-[hash].js" },
     },
   },
   test: {

@@ -1,5 +1,8 @@
 // Loads our own copy of stock sql.js and finds what it does not hand out: its memory and its function table. Everything
 // that depends on how sql.js was compiled is here and in vfs.ts; engine.test.ts pins all of it.
+// The glue is imported statically and only the wasm lazily: service workers forbid import(), and with the `wasm` option
+// there is none.
+import initSqlJs from "virtual:sql.js/glue";
 import { EngineFailed } from "../errors.ts";
 import { installVfs, type Vfs } from "./vfs.ts";
 
@@ -83,12 +86,7 @@ export function loadEngine(options: EngineOptions = {}): Promise<Engine> {
 /** Starts an engine of its own. Throws `EngineFailed`. */
 export async function startEngine({ wasm }: EngineOptions = {}): Promise<Engine> {
   try {
-    const [{ default: initSqlJs }, module] = await Promise.all([
-      import("virtual:sql.js/glue"),
-      (wasm === undefined ? builtInWasm() : Promise.resolve(wasm)).then((bytes) =>
-        WebAssembly.compile(bytes as BufferSource),
-      ),
-    ]);
+    const module = await WebAssembly.compile((wasm ?? (await builtInWasm())) as BufferSource);
     return await new Promise<Engine>((resolve, reject) => {
       let instance: WebAssembly.Instance;
       initSqlJs({
