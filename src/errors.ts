@@ -15,6 +15,7 @@ export type ErrorCode =
   | "store-busy"
   | "flush-failed"
   | "no-space"
+  | "quota"
   | "fenced"
   | "image-corrupt"
   | "not-a-database"
@@ -25,6 +26,7 @@ export type ErrorCode =
   | "storage-denied"
   | "storage-unreadable"
   | "storage-replaced"
+  | "open-timeout"
   | "unsupported"
   | "sql-failed"
   | "engine-failed";
@@ -86,19 +88,33 @@ export class StoreBusy extends PerdureError {
 /** Storage refused a write. The commit is undone in memory and in storage; the store goes on when storage does. */
 export class FlushFailed extends PerdureError {
   override readonly name = "FlushFailed";
-  readonly code: "flush-failed" | "no-space";
+  /** "no-space": the disk is full. "quota": the browser gives the site no more. "flush-failed": anything else. */
+  readonly code: "flush-failed" | "no-space" | "quota";
 
   constructor(place: string, cause: unknown) {
-    const code = systemCode(cause);
-    const full = code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
-    super(
-      full
-        ? `no space left to write ${place}; the commit was undone, free some space and try again`
-        : `writing ${place} failed${code === null ? "" : ` (${code})`}; the commit was undone, try again`,
-      { cause },
-    );
-    this.code = full ? "no-space" : "flush-failed";
+    const reason = systemCode(cause) ?? domName(cause);
+    const code = flushCode(reason);
+    super(`${FLUSH_PROBLEMS[code](place, reason)}; the commit was undone, ${FLUSH_REMEDIES[code]}`, { cause });
+    this.code = code;
   }
+}
+
+const FLUSH_PROBLEMS = {
+  "flush-failed": (place: string, reason: string | null) =>
+    `writing ${place} failed${reason === null ? "" : ` (${reason})`}`,
+  "no-space": (place: string) => `no space left to write ${place}`,
+  quota: (place: string) => `the browser's quota leaves no space to write ${place}`,
+} as const;
+
+const FLUSH_REMEDIES = {
+  "flush-failed": "try again",
+  "no-space": "free some space and try again",
+  quota: "delete some of the site's data, or ask for persistent storage, and try again",
+} as const;
+
+function flushCode(reason: string | null): FlushFailed["code"] {
+  if (reason === "QuotaExceededError") return "quota";
+  return reason === "ENOSPC" || reason === "EDQUOT" || reason === "EFBIG" ? "no-space" : "flush-failed";
 }
 
 /** Another writer got in between: this one had lost its right to write. Nothing was written: try again. */
@@ -135,6 +151,7 @@ export type RefusalCode =
   | "storage-denied"
   | "storage-unreadable"
   | "storage-replaced"
+  | "open-timeout"
   | "unsupported";
 
 /** The bytes found are not a whole database. They are untouched. */
@@ -180,6 +197,11 @@ export function systemCode(error: unknown): string | null {
   // Deno's word for a permission that it was not started with; its error has no code.
   if ("name" in error && error.name === "NotCapable") return "EACCES";
   return "code" in error && typeof error.code === "string" ? error.code : null;
+}
+
+/** The name of a browser's error ("QuotaExceededError"), or null. */
+function domName(error: unknown): string | null {
+  return typeof DOMException !== "undefined" && error instanceof DOMException ? error.name : null;
 }
 
 /** `["context", "a", 0]` → `context.a[0]`. Keys are part of the path, values never are. */

@@ -39,6 +39,17 @@ export interface Pages {
   page(number: number): Uint8Array;
 }
 
+/** The tables, as those who watch them know them. */
+export type RowKind = "executions" | "outbox" | "processed_events" | "timers" | "spawns" | "trace";
+
+/** What became durable, for those who watch: where to look, never what is there. */
+export interface Change {
+  /** The kinds of rows that changed. */
+  readonly kinds: readonly RowKind[];
+  /** The Executions that they belong to; null when it may be any. */
+  readonly executionIds: readonly string[] | null;
+}
+
 /** What an adapter can do. Tests take their skips from here and from nothing else. */
 export interface Supports {
   /** Survives the process: what was committed is there when the same place is opened again. */
@@ -83,6 +94,10 @@ export interface SyncAdapter {
   checkpoint(pages: Pages): void;
   /** Gives everything back. Called once, without the lease; `pages` is null when the store never got to work. */
   close(pages: Pages | null): void;
+  /** Tells other stores on this place what is durable now. Never throws. Without it they find out when they read. */
+  announce?(change: Change): void;
+  /** Has `listener` told what other stores announced. Returns what ends it. */
+  watch?(listener: (change: Change) => void): () => void;
 }
 
 /** The same, where flushing waits. */
@@ -97,6 +112,10 @@ export interface AsyncAdapter {
   append(delta: PageDelta, after: Position): Promise<Position>;
   checkpoint(pages: Pages): Promise<void>;
   close(pages: Pages | null): Promise<void>;
+  /** Tells other stores on this place what is durable now. Never throws. Without it they find out when they read. */
+  announce?(change: Change): void;
+  /** Has `listener` told what other stores announced. Returns what ends it. */
+  watch?(listener: (change: Change) => void): () => void;
 }
 
 /** How to reach a place by name. For an adapter made by hand, give these to its own factory. */

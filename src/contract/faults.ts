@@ -61,12 +61,8 @@ export class Faults {
 }
 
 export function withFaults(inner: SyncAdapter, faults: Faults): SyncAdapter {
-  const { name, place, supports } = inner;
   return {
-    synchronous: true,
-    name,
-    place,
-    supports,
+    ...inner,
     load() {
       faults.enter("load");
       return inner.load();
@@ -99,12 +95,9 @@ export function withFaults(inner: SyncAdapter, faults: Faults): SyncAdapter {
 }
 
 export function withFaultsAsync(inner: SyncAdapter | AsyncAdapter, faults: Faults): AsyncAdapter {
-  const { name, place, supports } = inner;
   return {
+    ...inner,
     synchronous: false,
-    name,
-    place,
-    supports,
     async load() {
       faults.enter("load");
       return inner.load();

@@ -17,6 +17,7 @@ import { stored } from "./scenarios/stored.ts";
 import { timerChapter } from "./scenarios/timers.ts";
 import { trace } from "./scenarios/trace.ts";
 import { userJson } from "./scenarios/user-json.ts";
+import { watching, watchingInFlight } from "./scenarios/watching.ts";
 import { play, playAsync, type Store } from "./stage.ts";
 import type { ContractData, Runner, Target } from "./target.ts";
 
@@ -25,7 +26,7 @@ export type { AsyncTarget, ContractData, Place, Runner, SyncTarget, Target } fro
 
 const CHAPTERS: readonly Chapter[] = [
   ...[executions, commits, records, stored, userJson, relay, timerChapter, trace],
-  ...[listing, cursors, closing, faults, others],
+  ...[listing, cursors, closing, faults, others, watching],
 ];
 
 /**
@@ -55,7 +56,7 @@ export function contract(runner: Runner, target: Target, data: ContractData = {}
     for (const chapter of CHAPTERS) register(chapter, (run) => play(target, run));
     for (const database of data.golden ?? []) register(goldenChapter(database), (run) => play(target, run));
     if (target.store === "AsyncSqliteStore") {
-      for (const chapter of [groups, inFlight]) register(chapter, (run) => playAsync(target, run));
+      for (const chapter of [groups, inFlight, watchingInFlight]) register(chapter, (run) => playAsync(target, run));
     }
   });
 }

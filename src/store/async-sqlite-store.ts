@@ -1,7 +1,7 @@
 // The asynchronous shell: one operation at a time, in the order of the calls; those that arrive while a flush is under
 // way run together next, in one transaction with one flush. Reads wait for the flush like everything else (L3).
 import { StorageRefused, StoreClosed, StoreConflict } from "../errors.ts";
-import type { AsyncAdapter, PlaceOptions, SyncAdapter } from "../port.ts";
+import type { AsyncAdapter, Change, PlaceOptions, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
@@ -11,6 +11,7 @@ import { createSchema, operations, type Work } from "./operations.ts";
 import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
 import { Session } from "./session.ts";
+import { type Listener, type SubscribeOptions, Subscribers } from "./subscribers.ts";
 
 /** An operation that waits for its turn. */
 interface Job {
@@ -36,6 +37,7 @@ const MAX_GROUP = 256;
 export class AsyncSqliteStore {
   readonly #adapter: AsyncAdapter | SyncAdapter;
   readonly #session: Session;
+  readonly #subscribers: Subscribers;
   #queue: Job[] = [];
   #draining: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
@@ -48,6 +50,7 @@ export class AsyncSqliteStore {
     }
     this.#adapter = adapter;
     this.#session = session;
+    this.#subscribers = new Subscribers(adapter);
   }
 
   /**
@@ -144,8 +147,23 @@ export class AsyncSqliteStore {
     return this.#run(() => operations.deleteTimer(id, path, fireAt));
   }
 
+  /** The whole database as an ordinary SQLite file. */
+  async exportDatabase(): Promise<Uint8Array> {
+    return this.#run(() => operations.exportDatabase());
+  }
+
+  /**
+   * Calls `listener` after each flush of this store, and when another store's commits are told or seen, with what kinds
+   * of rows of which Executions changed. Returns what ends it; so does aborting `signal`.
+   */
+  subscribe(listener: Listener, options?: SubscribeOptions): () => void {
+    if (this.#closing !== null) throw new StoreClosed();
+    return this.#subscribers.add(listener, options);
+  }
+
   /** Lets what was called before finish, then releases everything. Every later call rejects with `StoreClosed`, except this one. */
   close(): Promise<void> {
+    this.#subscribers.clear();
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
@@ -174,7 +192,7 @@ export class AsyncSqliteStore {
     // Calls made in one stretch of code belong together.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const group = this.#queue.splice(0, MAX_GROUP);
+      const group = this.#queue.splice(0, this.#groupSize());
       try {
         if (group.some(({ work }) => work.writes)) await this.#runGroup(group);
         else await this.#runReads(group);
@@ -186,10 +204,21 @@ export class AsyncSqliteStore {
     this.#draining = null;
   }
 
+  /** Jobs that run together next: up to one that must run alone. */
+  #groupSize(): number {
+    const alone = this.#queue.findIndex(({ work }) => work.alone === true);
+    return Math.min(MAX_GROUP, alone === -1 ? this.#queue.length : Math.max(alone, 1));
+  }
+
   async #runReads(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return;
-    this.#session.take(await this.#adapter.pull(this.#session.position, this.#session.pages));
+    await this.#catchUp();
     for (const job of jobs) settle(job, this.#attempt(job));
+  }
+
+  async #catchUp(): Promise<void> {
+    const { position, pages } = this.#session;
+    if (this.#session.take(await this.#adapter.pull(position, pages))) this.#subscribers.tellNews();
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {
@@ -205,7 +234,7 @@ export class AsyncSqliteStore {
     }
     let outcomes: readonly (Outcome | undefined)[];
     try {
-      this.#session.take(await this.#adapter.pull(this.#session.position, this.#session.pages));
+      await this.#catchUp();
       const appends = this.#appends;
       outcomes = (await this.#runTogether(group)) ?? (await this.#runApart(group));
       if (this.#appends > appends) await this.#adapter.checkpoint(this.#session.pages);
@@ -213,10 +242,13 @@ export class AsyncSqliteStore {
       release();
     }
     // Only now: whoever waited may want the lease at once, on this very thread.
+    const changes: Change[] = [];
     for (const [i, job] of group.entries()) {
       const outcome = outcomes[i];
       if (outcome !== undefined) settle(job, outcome);
+      if (outcome !== undefined && "value" in outcome && job.work.change !== null) changes.push(job.work.change);
     }
+    this.#subscribers.tell(changes);
     await this.#runReads(group.filter((_, i) => outcomes[i] === undefined));
   }
 

@@ -3,16 +3,21 @@
 import { RecordInvalid } from "../errors.ts";
 import { checkId, checkInstant, encodeTrace } from "../records/codec.ts";
 import type { JsonObject } from "../records/json.ts";
+import type { Change, RowKind } from "../port.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import { checkSeq, type LimitOptions, optionalLimit } from "./arguments.ts";
 import type { Core } from "./core.ts";
 import { type ListOptions, type Page, planListing } from "./listing.ts";
-import { type Effects, prepareCommit } from "./prepared.ts";
+import { type Effects, prepareCommit, type PreparedCommit } from "./prepared.ts";
 import type { Session } from "./session.ts";
 
 /** Work on a session: a read, or a write that needs the lease and a flush. */
 export interface Work<T> {
   readonly writes: boolean;
+  /** Looks at the pages themselves, and so cannot run in a transaction that others have begun. */
+  readonly alone?: true;
+  /** What it changes, for those who watch; null when there is nothing to tell. */
+  readonly change: Change | null;
   run(session: Session): T;
   /** What is left to do once the work is durable. */
   done(): void;
@@ -20,17 +25,35 @@ export interface Work<T> {
 
 const reading = <T>(run: (core: Core) => T): Work<T> => ({
   writes: false,
+  change: null,
   run: ({ core }) => run(core),
   done: () => {},
 });
-const writing = (run: (core: Core) => void, done: () => void = () => {}): Work<void> => ({
+const writing = (change: Change, run: (core: Core) => void, done: () => void = () => {}): Work<void> => ({
   writes: true,
+  change,
   run: ({ core }) => run(core),
   done,
 });
 
 /** The first work of a store on a new place, or on one from before our indexes. */
-export const createSchema: Work<void> = { writes: true, run: (session) => session.createSchema(), done: () => {} };
+export const createSchema: Work<void> = {
+  writes: true,
+  change: null,
+  run: (session) => session.createSchema(),
+  done: () => {},
+};
+
+/** The kinds of rows a commit writes. */
+function kindsOf({ emits, processedEventId, timers, spawns, trace }: PreparedCommit): RowKind[] {
+  const kinds: RowKind[] = ["executions"];
+  if (emits.length > 0) kinds.push("outbox");
+  if (processedEventId !== null) kinds.push("processed_events");
+  if (timers.length > 0) kinds.push("timers");
+  if (spawns.length > 0) kinds.push("spawns");
+  if (trace !== null) kinds.push("trace");
+  return kinds;
+}
 
 /** A version that cannot be told would be found out when the write is durable already, too late to refuse it. */
 function checkVersionIsOurs(exe: Execution): void {
@@ -57,12 +80,13 @@ export const operations = {
     const done = (): void => {
       exe.version = prepared.exe.expected + 1;
     };
-    return writing((core) => core.commit(prepared), done);
+    const change: Change = { kinds: kindsOf(prepared), executionIds: [prepared.exe.id] };
+    return writing(change, (core) => core.commit(prepared), done);
   },
   appendTrace(id: string, entry: JsonObject): Work<void> {
     checkId("appendTrace", id, ["id"]);
     const text = encodeTrace(entry, "appendTrace", ["entry"]);
-    return writing((core) => core.appendTrace(id, text));
+    return writing({ kinds: ["trace"], executionIds: [id] }, (core) => core.appendTrace(id, text));
   },
   readTrace(id: string): Work<TraceEntry[]> {
     checkId("readTrace", id, ["id"]);
@@ -83,7 +107,7 @@ export const operations = {
   },
   ackOutbox(seq: number): Work<void> {
     checkSeq(seq);
-    return writing((core) => core.ackOutbox(seq));
+    return writing({ kinds: ["outbox"], executionIds: null }, (core) => core.ackOutbox(seq));
   },
   pendingSpawns(options?: LimitOptions): Work<SpawnRow[]> {
     const limit = optionalLimit(options);
@@ -91,7 +115,7 @@ export const operations = {
   },
   ackSpawn(seq: number): Work<void> {
     checkSeq(seq);
-    return writing((core) => core.ackSpawn(seq));
+    return writing({ kinds: ["spawns"], executionIds: null }, (core) => core.ackSpawn(seq));
   },
   dueTimers(now: number): Work<Timer[]> {
     if (now !== Infinity) checkInstant("dueTimers", now, ["now"]);
@@ -101,6 +125,9 @@ export const operations = {
     checkId("deleteTimer", id, ["id"]);
     checkId("deleteTimer", path, ["path"]);
     checkInstant("deleteTimer", fireAt, ["fireAt"]);
-    return writing((core) => core.deleteTimer(id, path, fireAt));
+    return writing({ kinds: ["timers"], executionIds: [id] }, (core) => core.deleteTimer(id, path, fireAt));
+  },
+  exportDatabase(): Work<Uint8Array> {
+    return { writes: false, alone: true, change: null, run: (session) => session.exportDatabase(), done: () => {} };
   },
 };

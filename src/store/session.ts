@@ -70,9 +70,9 @@ export class Session {
     return this.#db.pages;
   }
 
-  /** Takes in what others committed. */
-  take(news: News | null): void {
-    if (news === null) return;
+  /** Takes in what others committed; false when there was nothing. */
+  take(news: News | null): boolean {
+    if (news === null) return false;
     this.#core?.forget();
     if (news.image !== undefined && news.image.pageSize !== this.pages.pageSize) {
       throw new StorageRefused("storage-replaced", this.#place, "its page size is another one now; open it again");
@@ -80,6 +80,15 @@ export class Session {
     if (news.delta === undefined) this.#db.replace(news.image);
     else this.#db.apply(news.delta);
     this.#position = news.position;
+    return true;
+  }
+
+  /** The pages as a file of their own, for any SQLite: in rollback mode, so that it needs no log beside it. */
+  exportDatabase(): Uint8Array {
+    const { pageSize, pageCount } = this.pages;
+    const file = new Uint8Array(pageSize * pageCount);
+    for (let number = 1; number <= pageCount; number++) file.set(this.pages.page(number), (number - 1) * pageSize);
+    return file;
   }
 
   /** Runs reads. */

@@ -10,6 +10,7 @@ import { createSchema, operations, type Work } from "./operations.ts";
 import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
 import { Session } from "./session.ts";
+import { type Listener, type SubscribeOptions, Subscribers } from "./subscribers.ts";
 
 /**
  * A store of Executions whose commits are durable when they return.
@@ -22,6 +23,7 @@ import { Session } from "./session.ts";
 export class SqliteStore {
   readonly #adapter: SyncAdapter;
   readonly #session: Session;
+  readonly #subscribers: Subscribers;
   #closed = false;
 
   private constructor(adapter: SyncAdapter, session: Session) {
@@ -30,6 +32,7 @@ export class SqliteStore {
     }
     this.#adapter = adapter;
     this.#session = session;
+    this.#subscribers = new Subscribers(adapter);
   }
 
   /**
@@ -126,10 +129,25 @@ export class SqliteStore {
     this.#run(() => operations.deleteTimer(id, path, fireAt));
   }
 
+  /** The whole database as an ordinary SQLite file. */
+  exportDatabase(): Uint8Array {
+    return this.#run(() => operations.exportDatabase());
+  }
+
+  /**
+   * Calls `listener` after each flush of this store, and when another store's commits are seen, with what kinds of rows
+   * of which Executions changed. Returns what ends it; so does aborting `signal`.
+   */
+  subscribe(listener: Listener, options?: SubscribeOptions): () => void {
+    if (this.#closed) throw new StoreClosed();
+    return this.#subscribers.add(listener, options);
+  }
+
   /** Releases everything. Every later call throws `StoreClosed`, except this one. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#subscribers.clear();
     this.#session.close();
     this.#adapter.close(this.#session.pages);
   }
@@ -139,16 +157,19 @@ export class SqliteStore {
     const work = prepare();
     if (work.writes) return this.#write(work);
     const session = this.#session;
-    session.take(this.#adapter.pull(session.position, session.pages));
-    return session.read(() => work.run(session));
+    const news = session.take(this.#adapter.pull(session.position, session.pages));
+    const result = session.read(() => work.run(session));
+    if (news) this.#subscribers.tellNews();
+    return result;
   }
 
   #write<T>(work: Work<T>): T {
     const session = this.#session;
     const release = this.#adapter.lock();
     let result: T;
+    let news = false;
     try {
-      session.take(this.#adapter.pull(session.position, session.pages));
+      news = session.take(this.#adapter.pull(session.position, session.pages));
       result = session.transaction(() => work.run(session));
       const delta = session.delta();
       if (delta !== null) {
@@ -157,8 +178,10 @@ export class SqliteStore {
       }
     } finally {
       release();
+      if (news) this.#subscribers.tellNews();
     }
     work.done();
+    if (work.change !== null) this.#subscribers.tell([work.change]);
     return result;
   }
 

@@ -1,0 +1,56 @@
+// What the contract suite cannot show under any runner: a listener's own error, and adapters that tell by themselves.
+import { expect, test, vi } from "vitest";
+import { memoryAdapter } from "../../adapters/memory.ts";
+import { newExecution } from "../records/codec.ts";
+import type { Change } from "../port.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import type { StoreChange } from "./subscribers.ts";
+
+const exe = () => newExecution({ id: "a", definition_id: "order" });
+
+test("L1 a listener that throws harms neither the commit nor the next listener, and its error is not swallowed", async () => {
+  const store = await SqliteStore.create();
+  const problem = new Error("theirs");
+  let told = 0;
+  store.subscribe(() => {
+    throw problem;
+  });
+  store.subscribe(() => told++);
+  const later: (() => void)[] = [];
+  const spy = vi.spyOn(globalThis, "queueMicrotask").mockImplementation((run) => void later.push(run));
+  try {
+    store.save(exe());
+  } finally {
+    spy.mockRestore();
+  }
+  expect([told, store.load("a")?.version]).toEqual([1, 1]);
+  expect(later.length).toBe(1);
+  expect(later[0]).toThrow(problem);
+});
+
+test("an adapter that can tell hears of every flush, and is watched only while somebody listens", async () => {
+  const announced: Change[] = [];
+  const watchers = new Set<(change: Change) => void>();
+  const store = await SqliteStore.create({
+    ...memoryAdapter(),
+    announce: (change) => void announced.push(change),
+    watch: (listener) => {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
+    },
+  });
+  expect(announced).toEqual([]);
+  store.save(exe());
+  expect(announced).toEqual([{ kinds: ["executions"], executionIds: ["a"] }]);
+  expect(watchers.size).toBe(0);
+  const seen: StoreChange[] = [];
+  const end = store.subscribe((change) => seen.push(change));
+  store.subscribe(() => {});
+  expect(watchers.size).toBe(1);
+  for (const watcher of watchers) watcher({ kinds: ["timers"], executionIds: null });
+  expect(seen).toEqual([{ origin: "remote", kinds: ["timers"], executionIds: null }]);
+  end();
+  expect(watchers.size).toBe(1);
+  store.close();
+  expect(watchers.size).toBe(0);
+});
