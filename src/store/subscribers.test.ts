@@ -9,7 +9,7 @@ import type { StoreChange } from "./subscribers.ts";
 const exe = () => newExecution({ id: "a", definition_id: "order" });
 
 test("L1 a listener that throws harms neither the commit nor the next listener, and its error is not swallowed", async () => {
-  const store = await SqliteStore.create();
+  const store = await SqliteStore.create(memoryAdapter());
   const problem = new Error("theirs");
   let told = 0;
   store.subscribe(() => {
