@@ -59,6 +59,10 @@ test("the example of adapters runs", async () => {
   expect(await run(source)).toBe("null null\n");
 });
 
+test("the example of watching prints what it says", async () => {
+  expect(await run(code(section("Watching")))).toBe("local [ 'executions' ] [ 'tea' ]\n");
+});
+
 test("the table of errors has every code, with its class", async () => {
   const source = await readFile(join(ROOT, "src/errors.ts"), "utf8");
   const codes = /export type ErrorCode =([\s\S]*?);/.exec(source)![1]!.match(/[a-z]+(-[a-z]+)*(?=")/g)!;
