@@ -1,76 +1,23 @@
-// The file system, as the file adapter uses it: a random-access file, a few calls on directories, and the one kind of
-// call that an asynchronous adapter must not block on.
+// The file system, as the file adapter uses it: a random-access file, and a few calls on paths and directories.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { StorageRefused, systemCode } from "../../src/errors.ts";
+import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import { placeOf } from "./in-place.ts";
 
-/** What takes long: the asynchronous adapter awaits it, the synchronous one blocks. */
-type Pause =
-  | { readonly kind: "sync"; readonly file: RandomAccessFile }
-  | { readonly kind: "sleep"; readonly ms: number };
-
-/** Code written once for both adapters: it yields where it would block. */
-export type Program<T> = Generator<Pause, T, void>;
-
-/** Runs a program, blocking. */
-export function runBlocking<T>(program: Program<T>): T {
-  let step = program.next();
-  while (step.done !== true) {
-    try {
-      if (step.value.kind === "sync") step.value.file.sync();
-      else Atomics.wait(sleeper, 0, 0, step.value.ms);
-    } catch (error) {
-      step = program.throw(error);
-      continue;
-    }
-    step = program.next();
-  }
-  return step.value;
-}
-
-/** Runs a program, awaiting. */
-export async function runAwaiting<T>(program: Program<T>): Promise<T> {
-  let step = program.next();
-  while (step.done !== true) {
-    try {
-      const pause = step.value;
-      if (pause.kind === "sync") await pause.file.syncAwaiting();
-      else await new Promise((resolve) => setTimeout(resolve, pause.ms));
-    } catch (error) {
-      step = program.throw(error);
-      continue;
-    }
-    step = program.next();
-  }
-  return step.value;
-}
-
-const sleeper = new Int32Array(new SharedArrayBuffer(4));
-
-/** A file to read and write anywhere. What it throws are the system's own errors. */
-export interface RandomAccessFile {
-  /** Fills `target` from `at`; returns how many bytes were there. */
-  read(target: Uint8Array, at: number): number;
-  /** Writes all of `bytes` at `at`, or throws. */
-  write(bytes: Uint8Array, at: number): void;
-  /** Makes what was written durable. */
-  sync(): void;
-  syncAwaiting(): Promise<void>;
-  size(): number;
-  truncate(bytes: number): void;
+/** A file of the system's. What it throws are the system's own errors. */
+interface DiskFile extends RandomAccessFile {
   /** Whether it is this file that `path` means: a question to ask again and again, null when it is not even now. */
   placeAt(file: string): (() => boolean) | null;
-  close(): void;
 }
 
 /** Opens a file that exists. */
-export function openFile(file: string): RandomAccessFile {
+export function openFile(file: string): DiskFile {
   return wrap(fs.openSync(file, "r+"));
 }
 
 /** Creates a file with exactly this mode, whatever the umask; fails when there is one. */
-export function createFile(file: string, mode: number): RandomAccessFile {
+export function createFile(file: string, mode: number): DiskFile {
   const fd = fs.openSync(file, "wx+", mode);
   try {
     if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.chmodSync(file, mode);
@@ -81,22 +28,13 @@ export function createFile(file: string, mode: number): RandomAccessFile {
   return wrap(fd);
 }
 
-/** Does something with a file and closes it, whatever happens. */
-export function closing<T>(file: RandomAccessFile, work: () => T): T {
-  try {
-    return work();
-  } finally {
-    file.close();
-  }
-}
-
 /** Writes all of it. The system may take a part only: of a full disk the next call tells. */
 export function writeAll(fd: number, bytes: Uint8Array, at: number): void {
   let done = 0;
   while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done, at + done);
 }
 
-function wrap(fd: number): RandomAccessFile {
+function wrap(fd: number): DiskFile {
   return {
     read(target, at) {
       let done = 0;
@@ -118,12 +56,6 @@ function wrap(fd: number): RandomAccessFile {
     placeAt: (file) => placeOf(file, fd),
     close: () => fs.closeSync(fd),
   };
-}
-
-/** Bytes from `at`, fewer at the end of the file, in memory of their own. */
-export function readPart(file: RandomAccessFile, at: number, bytes: number): Uint8Array {
-  const target = new Uint8Array(bytes);
-  return target.subarray(0, file.read(target, at));
 }
 
 /** Makes a directory's entries durable, where the system can. */

@@ -2,12 +2,16 @@
 // they were left. Needs the lease, except for `isCurrent`. Knows nothing of commits.
 import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
 import type { LoadedImage, PageDelta } from "../../src/port.ts";
-import { BaseFile } from "./base-file.ts";
-import { translating } from "./translating.ts";
-import { type Program, remove, syncDirectoryOf } from "./disk.ts";
+import type { Base } from "../wal/base.ts";
+import { committed, refuseOtherLog } from "../wal/database-file.ts";
+import { type Log, randomSalt } from "../wal/log.ts";
+import type { Program } from "../wal/program.ts";
+import { type LogPosition, type Scanned, startLog } from "../wal/wal.ts";
+import { createBase, modeOf, openBase } from "./base-file.ts";
+import { remove, syncDirectoryOf } from "./disk.ts";
 import { identityAt } from "./in-place.ts";
-import { LogFile, randomSalt } from "./log-file.ts";
-import { type LogPosition, type Scanned, startLog } from "./wal.ts";
+import { createLog, isOtherThanLog, openLog } from "./log-file.ts";
+import { translating } from "./translating.ts";
 
 /** What was read of base and log together. */
 export interface Opened {
@@ -19,8 +23,8 @@ export interface Opened {
 export class Files {
   readonly #path: string;
   readonly #place: string;
-  #base: BaseFile | null = null;
-  #log: LogFile | null = null;
+  #base: Base | null = null;
+  #log: Log | null = null;
   #madeLog = false;
 
   constructor(path: string, place: string) {
@@ -29,7 +33,7 @@ export class Files {
   }
 
   /** Null as long as there is no file. With it there always is a log. */
-  get pair(): { readonly base: BaseFile; readonly log: LogFile } | null {
+  get pair(): { readonly base: Base; readonly log: Log } | null {
     return this.#base === null || this.#log === null ? null : { base: this.#base, log: this.#log };
   }
 
@@ -45,11 +49,11 @@ export class Files {
   /** Reads both, or refuses; null when there is no file. Makes an empty log where there is none. */
   *open(isStrict: boolean, isInherited = false): Program<Opened | null> {
     this.close();
-    const base = BaseFile.open(this.#path, this.#place);
-    const found = translating(this.#place, () => LogFile.open(this.logPath));
+    const base = openBase(this.#path, this.#place);
+    const found = translating(this.#place, () => openLog(this.logPath));
     this.#base = base;
     this.#log = found?.log ?? null;
-    const scanned = found === null || found.scanned.pageCount === null ? null : found.scanned;
+    const scanned = committed(found?.scanned ?? null);
     if (base === null) {
       this.#refuseLogWithoutBase(scanned);
       return null;
@@ -69,7 +73,7 @@ export class Files {
 
   /** Makes both, the file with these pages. */
   *create(delta: PageDelta): Program<void> {
-    const base = yield* BaseFile.create(this.#path, this.#place, this.#temporary(), delta);
+    const base = yield* createBase(this.#path, this.#place, this.#temporary(), delta);
     this.#base = base;
     try {
       yield* this.#makeLog(delta.pageSize);
@@ -83,7 +87,7 @@ export class Files {
 
   /** Puts a new log in place of whatever is there, with `delta` as its first transaction. */
   *replaceLog(start: LogPosition, delta: PageDelta | null): Program<void> {
-    const log = yield* LogFile.create(this.logPath, this.#temporary(), this.#base!.mode, start, delta);
+    const log = yield* createLog(this.logPath, this.#temporary(), modeOf(this.#path), start, delta);
     this.#log?.close();
     this.#log = log;
   }
@@ -121,13 +125,9 @@ export class Files {
     throw new ImageCorrupt(this.#place, "the database is gone but its log (-wal) holds committed pages");
   }
 
-  #refuseOtherLog({ pageSize }: BaseFile, scanned: Scanned | null): void {
-    if (this.#log === null && LogFile.isSomethingElse(this.logPath)) {
-      const problem = "what lies beside it as its log (-wal) is no log; move it away to open without it";
-      throw new ImageCorrupt(this.#place, problem);
-    }
+  #refuseOtherLog({ pageSize }: Base, scanned: Scanned | null): void {
+    refuseOtherLog(this.#place, pageSize, scanned, this.#log === null && isOtherThanLog(this.logPath));
     if (this.#log === null || this.#log.position.pageSize === pageSize) return;
-    if (scanned !== null) throw new ImageCorrupt(this.#place, "its log has pages of another size");
     this.#log.close();
     this.#log = null;
   }

@@ -3,9 +3,9 @@
 // apart, refuse and touch nothing.
 import { StorageRefused } from "../../src/errors.ts";
 import type { Pages } from "../../src/port.ts";
-import type { BaseFile } from "./base-file.ts";
-import type { LogFile } from "./log-file.ts";
-import type { LogPosition, Scanned } from "./wal.ts";
+import type { Base } from "../wal/base.ts";
+import type { Log } from "../wal/log.ts";
+import type { LogPosition, Scanned } from "../wal/wal.ts";
 
 /** A log of ours counts its first salt up by one each time; a stranger's is random, and this near one time in 65,536. */
 const MAX_SUCCESSORS = 0xffff;
@@ -26,10 +26,10 @@ export type Verdict =
  */
 export function judge(
   place: string,
-  base: BaseFile,
-  known: LogFile,
+  base: Base,
+  known: Log,
   pages: Pages,
-  found: { readonly log: LogFile; readonly scanned: Scanned } | null,
+  found: { readonly log: Log; readonly scanned: Scanned } | null,
 ): Verdict {
   const committed = found !== null && found.scanned.pageCount !== null;
   if (found !== null && isSuccessor(found.log.position, known.position)) return "disk";

@@ -1,9 +1,9 @@
 // The file adapter for Node, Deno and Bun: a SQLite file with its log, in two flavours over the same programs.
 import type { AsyncAdapter, Position, Supports, SyncAdapter } from "../../src/port.ts";
-import { runAwaiting, runBlocking } from "./disk.ts";
+import { runAwaiting, runBlocking } from "../wal/program.ts";
+import type { LogPosition } from "../wal/wal.ts";
 import { checkFileOptions, type FileOptions } from "./options.ts";
 import { FileStorage } from "./storage.ts";
-import type { LogPosition } from "./wal.ts";
 
 export type { FileOptions } from "./options.ts";
 

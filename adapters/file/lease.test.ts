@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AsyncSqliteStore, SqliteStore, StoreBusy } from "../node.ts";
-import { runBlocking } from "./disk.ts";
+import { runBlocking } from "../wal/program.ts";
 import { asyncFileAdapter } from "./index.ts";
 import { Lease } from "./lease.ts";
 import { isDead, type Owner, thisProcess } from "./owner.ts";

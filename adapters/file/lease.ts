@@ -9,8 +9,8 @@ import {
   StorageRefused,
   systemCode,
 } from "../../src/errors.ts";
+import type { Program } from "../wal/program.ts";
 import { Claim } from "./claim.ts";
-import type { Program } from "./disk.ts";
 import { describe, type Owner, thisProcess } from "./owner.ts";
 
 /** Tokens of the leases held on this thread: waiting for one of them while blocking would be forever. */

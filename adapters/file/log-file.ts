@@ -1,241 +1,62 @@
-// The `-wal` file: one log in SQLite's format, appended to, restarted in place, and put right after a write that
-// failed. Everything here needs the lease, except `isCurrent`. Knows nothing of the base.
+// The `-wal` file: opened, and created whole. What is done with it then is the log's own affair.
 import * as fs from "node:fs";
 import type { PageDelta } from "../../src/port.ts";
-import {
-  closing,
-  createFile,
-  openFile,
-  type Program,
-  type RandomAccessFile,
-  readPart,
-  syncDirectoryOf,
-} from "./disk.ts";
-import {
-  continuesLog,
-  endOf,
-  FRAME_HEADER_BYTES,
-  FrameWriter,
-  type LogPosition,
-  readHeader,
-  scan,
-  type Scanned,
-  startLog,
-  WAL_HEADER_BYTES,
-  writeHeader,
-} from "./wal.ts";
+import { isSomethingElse, Log, scanLog } from "../wal/log.ts";
+import type { Program } from "../wal/program.ts";
+import { closing } from "../wal/random-access-file.ts";
+import { type LogPosition, type Scanned, writeHeader } from "../wal/wal.ts";
+import { createFile, openFile, syncDirectoryOf } from "./disk.ts";
 import { identityAt } from "./in-place.ts";
 
-/** Space is taken ahead in steps: writing into space that is there already costs half as much to make durable. */
-const FIRST_STEP_BYTES = 64 * 1024;
-const LARGEST_STEP_BYTES = 1024 * 1024;
+const NOWHERE = (): boolean => false;
 
-export class LogFile {
-  readonly #file: RandomAccessFile;
-  #isInPlace: () => boolean;
-  readonly #writer: FrameWriter = new FrameWriter();
-  readonly #probe: Uint8Array = new Uint8Array(WAL_HEADER_BYTES);
-  readonly #probeView: DataView = new DataView(this.#probe.buffer);
-  #allocated: number;
-  /** Bytes that a log keeps when it starts over. */
-  #keepBytes = Infinity;
-  #position: LogPosition;
-
-  private constructor(path: string, file: RandomAccessFile, position: LogPosition) {
-    this.#file = file;
-    this.#isInPlace = file.placeAt(path) ?? (() => false);
-    this.#allocated = file.size();
-    this.#position = position;
-  }
-
-  /** The log at a path with what it holds, or null when SQLite would take it for empty. */
-  static open(path: string): { readonly log: LogFile; readonly scanned: Scanned } | null {
-    if (identityAt(path) === null) return null;
-    const file = openFile(path);
-    try {
-      const start = readHeader(readPart(file, 0, WAL_HEADER_BYTES));
-      const scanned = start === null ? null : scan(start, (at, bytes) => readPart(file, at, bytes));
-      if (scanned !== null) return { log: new LogFile(path, file, scanned.position), scanned };
-    } catch (error) {
-      file.close();
-      throw error;
-    }
+/** The log at a path with what it holds, or null when SQLite would take it for empty. */
+export function openLog(path: string): { readonly log: Log; readonly scanned: Scanned } | null {
+  if (identityAt(path) === null) return null;
+  const file = openFile(path);
+  try {
+    const scanned = scanLog(file);
+    if (scanned !== null) return { log: new Log(file, scanned.position, file.placeAt(path) ?? NOWHERE), scanned };
+  } catch (error) {
     file.close();
-    return null;
+    throw error;
   }
-
-  /** Whether bytes lie there that are not a log's: neither empty space nor a header that SQLite would take. */
-  static isSomethingElse(path: string): boolean {
-    if (identityAt(path) === null) return false;
-    const file = openFile(path);
-    const header = closing(file, () => readPart(file, 0, WAL_HEADER_BYTES));
-    return readHeader(header) === null && header.some((byte) => byte !== 0);
-  }
-
-  /**
-   * A new log, in place of whatever is at the path, whose first transaction is `delta` when there is one. It appears
-   * whole or not at all.
-   */
-  static *create(
-    path: string,
-    temporary: string,
-    mode: number,
-    start: LogPosition,
-    delta: PageDelta | null,
-  ): Program<LogFile> {
-    const file = createFile(temporary, mode);
-    try {
-      file.write(writeHeader(start), 0);
-      const log = new LogFile(path, file, start);
-      if (delta !== null) log.#position = log.write(delta);
-      yield { kind: "sync", file };
-      fs.renameSync(temporary, path);
-      log.#isInPlace = file.placeAt(path) ?? (() => false);
-      syncDirectoryOf(path);
-      return log;
-    } catch (error) {
-      file.close();
-      fs.rmSync(temporary, { force: true });
-      throw error;
-    }
-  }
-
-  get position(): LogPosition {
-    return this.#position;
-  }
-
-  /** Whether the path still means this file. */
-  isInPlace(): boolean {
-    return this.#isInPlace();
-  }
-
-  /** Whether the log is the one we know: not restarted, truncated or written over. */
-  isSameLog(): boolean {
-    const { pageSize, sequence, salt1, salt2 } = this.#position;
-    if (this.#read(0, WAL_HEADER_BYTES).length < WAL_HEADER_BYTES) return false;
-    const view = this.#probeView;
-    return (
-      view.getUint32(16) === salt1 &&
-      view.getUint32(20) === salt2 &&
-      view.getUint32(12) === sequence &&
-      view.getUint32(8) === pageSize
-    );
-  }
-
-  /** Whether anybody wrote behind our end, even if not (yet) all of a transaction. */
-  hasMore(): boolean {
-    return continuesLog(this.#read(endOf(this.#position), FRAME_HEADER_BYTES), this.#position);
-  }
-
-  isCurrent(): boolean {
-    return this.isInPlace() && this.isSameLog() && !this.hasMore();
-  }
-
-  /** Whole transactions behind our end. */
-  readOn(): Scanned {
-    return scan(this.#position, (at, bytes) => readPart(this.#file, at, bytes));
-  }
-
-  /** Whether this log held exactly what `other` holds when it ended there. */
-  isPrefix(other: LogPosition): boolean {
-    if (other.salt1 !== this.#position.salt1 || other.salt2 !== this.#position.salt2) return false;
-    if (other.frames === this.#position.frames) return other.sum1 === this.#position.sum1;
-    if (other.frames > this.#position.frames || other.frames === 0) return other.frames === 0;
-    const header = this.#read(endOf({ ...other, frames: other.frames - 1 }), FRAME_HEADER_BYTES);
-    const view = new DataView(header.buffer, header.byteOffset, header.length);
-    return header.length === FRAME_HEADER_BYTES && view.getInt32(16) === other.sum1 && view.getInt32(20) === other.sum2;
-  }
-
-  /** Goes on from what `readOn` found. */
-  advance(position: LogPosition): void {
-    this.#position = position;
-  }
-
-  /** Wipes what was written behind our end: a transaction that failed must not be found by anybody. */
-  *wipe(end: LogPosition): Program<void> {
-    const from = endOf(this.#position);
-    const to = Math.min(endOf(end), this.#file.size());
-    if (to > from) this.#file.write(new Uint8Array(to - from), from);
-    yield* this.sync();
-  }
-
-  /**
-   * Writes the frames from here to `end` once more and makes them durable. After a failed sync the system may have
-   * marked pages clean that never reached the disk, so syncing alone would prove nothing.
-   */
-  *rewrite(end: LogPosition): Program<void> {
-    const from = endOf(this.#position);
-    this.#file.write(readPart(this.#file, from, endOf(end) - from), from);
-    yield* this.sync();
-  }
-
-  /** The same for everything up to our end. */
-  *rewriteAll(): Program<void> {
-    const end = endOf(this.#position);
-    for (let at = 0; at < end; at += LARGEST_STEP_BYTES) {
-      this.#file.write(readPart(this.#file, at, Math.min(LARGEST_STEP_BYTES, end - at)), at);
-    }
-    yield* this.sync();
-  }
-
-  *sync(): Program<void> {
-    yield { kind: "sync", file: this.#file };
-  }
-
-  /** Where the log would start over. Its first salt counts up, so that others know it for a successor (as SQLite does). */
-  successor(): LogPosition {
-    const { pageSize, sequence, salt1 } = this.#position;
-    return startLog(pageSize, (sequence + 1) >>> 0, (salt1 + 1) >>> 0, randomSalt());
-  }
-
-  /**
-   * Starts over in place. The header is durable before any frame is written: mixed up by a power cut, an old header
-   * with old frames would put old pages over a newer base.
-   */
-  *restart(start: LogPosition, keepBytes: number): Program<void> {
-    this.#position = start;
-    this.#file.write(writeHeader(start), 0);
-    this.#keepBytes = keepBytes;
-    yield* this.sync();
-  }
-
-  /** Gives back what the log before needed beyond the usual: not before its last reader is gone. */
-  shrink(): void {
-    if (this.#allocated <= this.#keepBytes) return;
-    this.#file.truncate(this.#keepBytes);
-    this.#allocated = this.#keepBytes;
-  }
-
-  close(): void {
-    this.#file.close();
-  }
-
-  /** Writes a transaction behind the end, not yet durable, and returns where it will end. */
-  write(delta: PageDelta): LogPosition {
-    const { bytes, position } = this.#writer.write(delta, this.#position);
-    this.#file.write(bytes, endOf(this.#position));
-    this.#reserve(endOf(position));
-    return position;
-  }
-
-  #reserve(end: number): void {
-    if (end <= this.#allocated) return;
-    const step = Math.min(Math.max(this.#allocated, FIRST_STEP_BYTES), LARGEST_STEP_BYTES);
-    this.#allocated = Math.ceil(end / step) * step;
-    try {
-      this.#file.write(new Uint8Array(this.#allocated - end), end);
-    } catch {
-      // Only room for later: a disk too full for it may still hold the transaction, and its sync will tell.
-      this.#allocated = this.#file.size();
-    }
-  }
-
-  #read(at: number, bytes: number): Uint8Array {
-    const target = this.#probe.subarray(0, bytes);
-    return target.subarray(0, this.#file.read(target, at));
-  }
+  file.close();
+  return null;
 }
 
-export function randomSalt(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+/** Whether bytes lie there that are not a log's. */
+export function isOtherThanLog(path: string): boolean {
+  if (identityAt(path) === null) return false;
+  const file = openFile(path);
+  return closing(file, () => isSomethingElse(file));
+}
+
+/**
+ * A new log, in place of whatever is at the path, whose first transaction is `delta` when there is one. It appears
+ * whole or not at all.
+ */
+export function* createLog(
+  path: string,
+  temporary: string,
+  mode: number,
+  start: LogPosition,
+  delta: PageDelta | null,
+): Program<Log> {
+  const file = createFile(temporary, mode);
+  let isInPlace = NOWHERE;
+  try {
+    file.write(writeHeader(start), 0);
+    const log = new Log(file, start, () => isInPlace());
+    if (delta !== null) log.advance(log.write(delta));
+    yield { kind: "sync", file };
+    fs.renameSync(temporary, path);
+    isInPlace = file.placeAt(path) ?? NOWHERE;
+    syncDirectoryOf(path);
+    return log;
+  } catch (error) {
+    file.close();
+    fs.rmSync(temporary, { force: true });
+    throw error;
+  }
 }

@@ -1,7 +1,9 @@
 // SQLite's wal-index (`-shm`), which only stock SQLite processes use: they find frames through it without reading the
 // log. We keep none; but one that a reader left or still uses must not go on telling of an older log.
 import * as fs from "node:fs";
-import { closing, openFile, type Program } from "./disk.ts";
+import type { Program } from "../wal/program.ts";
+import { closing } from "../wal/random-access-file.ts";
+import { openFile } from "./disk.ts";
 
 /** Two copies of the header; zeros make the next reader build its index anew (wal.c, walIndexReadHdr). */
 const INDEX_HEADER_BYTES = 96;

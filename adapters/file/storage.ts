@@ -2,18 +2,20 @@
 // Order is everything here; comments say which law a line keeps.
 import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
-import { BaseFile } from "./base-file.ts";
-import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "./checkpoint.ts";
-import { inspect, type Program, remove, resolvePlace } from "./disk.ts";
+import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
+import type { Log } from "../wal/log.ts";
+import { overlay, pagesOf, toDelta } from "../wal/pages.ts";
+import type { Program } from "../wal/program.ts";
+import { type LogPosition, startLog } from "../wal/wal.ts";
+import { openBase } from "./base-file.ts";
+import { inspect, remove, resolvePlace } from "./disk.ts";
 import { Files } from "./files.ts";
 import { judge } from "./heal.ts";
 import { Lease } from "./lease.ts";
-import { LogFile } from "./log-file.ts";
+import { openLog } from "./log-file.ts";
 import type { FileOptions } from "./options.ts";
-import { overlay, pagesOf, toDelta } from "./pages.ts";
 import { WalIndex } from "./shm.ts";
 import { translating, translatingProgram } from "./translating.ts";
-import { type LogPosition, startLog } from "./wal.ts";
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
 const DEFAULT_PAGE_SIZE = 4096;
@@ -138,7 +140,7 @@ export class FileStorage {
   /** What can be seen without the lease, so that a place that is refused is not even locked. */
   #refuseEarly(path: string): void {
     const found = translating(this.place, () => inspect(path));
-    if (found !== null) translating(this.place, () => BaseFile.open(path, this.place))?.close();
+    if (found !== null) translating(this.place, () => openBase(path, this.place))?.close();
     else if (this.#mustExist) throw new StorageRefused("storage-missing", this.place, "nothing is there (mustExist)");
   }
 
@@ -192,7 +194,7 @@ export class FileStorage {
     const last = !log.isInPlace() && log.isSameLog() ? log.readOn() : null;
     if (last !== null) log.advance(last.position);
     const whole = last === null ? pages : overlay(pages, last);
-    const found = LogFile.open(this.#files.logPath);
+    const found = openLog(this.#files.logPath);
     try {
       const verdict = judge(this.place, base, log, whole, found);
       if (verdict === "disk") return yield* this.#reload();
@@ -209,7 +211,7 @@ export class FileStorage {
     }
   }
 
-  *#appendFrames(log: LogFile, delta: PageDelta): Program<void> {
+  *#appendFrames(log: Log, delta: PageDelta): Program<void> {
     // Where the frames will end is not known before they are made; a frame a page is.
     const end = { ...log.position, frames: log.position.frames + delta.pages.size };
     if (log.position.frames === 0) yield* this.#outwaitReaders(log);
@@ -230,7 +232,7 @@ export class FileStorage {
   }
 
   /** The frames of the log before are about to be written over: who reads them must be done first. */
-  *#outwaitReaders(log: LogFile): Program<void> {
+  *#outwaitReaders(log: Log): Program<void> {
     if (!(yield* this.#shm.outwaitLogReaders(this.#busyTimeoutMs))) {
       throw new StoreBusy(this.place, this.#busyTimeoutMs, "a program that reads it");
     }

@@ -1,6 +1,6 @@
 // What the system says when it refuses, as errors about the place.
 import { StorageRefused, systemCode } from "../../src/errors.ts";
-import type { Program } from "./disk.ts";
+import type { Program } from "../wal/program.ts";
 
 /** The system's refusals, as errors about the place. */
 export function translating<T>(place: string, work: () => T): T {

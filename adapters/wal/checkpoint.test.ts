@@ -1,9 +1,9 @@
 // The log moves into the base a slice at a time (L6), page 1 last, and after a failure from the start.
 import { expect, test } from "vitest";
 import type { Pages } from "../../src/port.ts";
-import type { BaseFile } from "./base-file.ts";
+import type { Base } from "./base.ts";
 import { Checkpoint } from "./checkpoint.ts";
-import { runBlocking } from "./disk.ts";
+import { runBlocking } from "./program.ts";
 import { startLog } from "./wal.ts";
 
 const PAGES: Pages = { pageSize: 512, pageCount: 2000, page: () => new Uint8Array(512) };
@@ -23,11 +23,11 @@ function recorder() {
     *sync() {
       yield { kind: "sync", file: { sync: flush } };
     },
-  } as unknown as BaseFile;
+  } as unknown as Base;
   return { base, written, state };
 }
 
-const advance = (checkpoint: Checkpoint, base: BaseFile, everything = false): boolean =>
+const advance = (checkpoint: Checkpoint, base: Base, everything = false): boolean =>
   runBlocking(checkpoint.advance(base, PAGES, everything));
 
 /** What one call copied. */

@@ -16,7 +16,7 @@ const FORMAT_ROLLBACK = 1;
 
 /** A place in a log: how many frames are valid, and the running checksum after them. */
 export interface LogPosition extends Position {
-  readonly adapter: "file";
+  readonly adapter: "wal";
   readonly pageSize: number;
   readonly sequence: number;
   readonly salt1: number;
@@ -40,7 +40,7 @@ export function endOf({ frames, pageSize }: LogPosition): number {
 
 /** The start of a log that nothing was appended to yet. */
 export function startLog(pageSize: number, sequence: number, salt1: number, salt2: number): LogPosition {
-  const base = { adapter: "file", pageSize, sequence, salt1, salt2, swapped: false, frames: 0 } as const;
+  const base = { adapter: "wal", pageSize, sequence, salt1, salt2, swapped: false, frames: 0 } as const;
   const header = writeHeader({ ...base, sum1: 0, sum2: 0 });
   const view = viewOf(header);
   return { ...base, sum1: view.getInt32(24), sum2: view.getInt32(28) };
@@ -76,7 +76,7 @@ export function readHeader(header: Uint8Array): LogPosition | null {
   addChecksum(sums, wordsOf(header.slice(0, WAL_HEADER_BYTES)), 0, 6, swapped);
   if (sums[0] !== view.getInt32(24) || sums[1] !== view.getInt32(28)) return null;
   return {
-    adapter: "file",
+    adapter: "wal",
     pageSize,
     sequence: view.getUint32(12),
     salt1: view.getUint32(16),

@@ -2,9 +2,9 @@
 // everything and is durable. Needs the lease at every step. Stopping anywhere is safe: until the log starts over, all it
 // holds is still in it and lies over the base.
 import type { Pages } from "../../src/port.ts";
-import type { BaseFile } from "./base-file.ts";
-import type { Program } from "./disk.ts";
-import type { LogFile } from "./log-file.ts";
+import type { Base } from "./base.ts";
+import type { Log } from "./log.ts";
+import type { Program } from "./program.ts";
 import { frameBytes, type LogPosition, WAL_HEADER_BYTES } from "./wal.ts";
 
 /**
@@ -61,7 +61,7 @@ export class Checkpoint {
   }
 
   /** Copies a slice, or everything; true when nothing is left and the base is durable. */
-  *advance(base: BaseFile, pages: Pages, everything: boolean): Program<boolean> {
+  *advance(base: Base, pages: Pages, everything: boolean): Program<boolean> {
     try {
       const most = everything ? Infinity : Math.max(SLICE_PAGES, SLICE_PER_CHANGED_PAGE * this.#changed);
       this.#changed = 0;
@@ -87,14 +87,14 @@ export class Checkpoint {
     return left.sort((a, b) => a - b);
   }
 
-  #copy(base: BaseFile, pages: Pages, numbers: readonly number[]): void {
+  #copy(base: Base, pages: Pages, numbers: readonly number[]): void {
     const still = numbers.filter((number) => number <= pages.pageCount);
     base.write(still, pages);
     for (const number of numbers) this.#waiting.delete(number);
   }
 
   /** Starts the log over. */
-  *finish(log: LogFile, start: LogPosition): Program<void> {
+  *finish(log: Log, start: LogPosition): Program<void> {
     this.reset();
     yield* log.restart(start, WAL_HEADER_BYTES + 4 * this.#frames * frameBytes(start.pageSize));
   }

@@ -1,0 +1,114 @@
+// The SQLite file itself: read whole at open, and brought up to date page by page at a checkpoint. Knows nothing of where
+// its file comes from.
+import { ImageCorrupt } from "../../src/errors.ts";
+import { CHUNK_BYTES, type LoadedImage, type Pages } from "../../src/port.ts";
+import { HEADER_BYTES, type Header, readDatabaseHeader } from "./header.ts";
+import type { Program } from "./program.ts";
+import { type RandomAccessFile, type ReadableFile, readPart } from "./random-access-file.ts";
+import { markAsRollback, markAsWal, type Scanned } from "./wal.ts";
+
+export class Base {
+  readonly #place: string;
+  readonly #file: RandomAccessFile;
+  readonly #isInPlace: () => boolean;
+  readonly pageSize: number;
+
+  /** @param isInPlace whether who opens the place now would find this very file */
+  constructor(place: string, file: RandomAccessFile, pageSize: number, isInPlace: () => boolean) {
+    this.#place = place;
+    this.#file = file;
+    this.#isInPlace = isInPlace;
+    this.pageSize = pageSize;
+  }
+
+  /** Whether who opens the place now would find this very file. */
+  isInPlace(): boolean {
+    return this.#isInPlace();
+  }
+
+  readHeader(): Header {
+    return readHeaderOf(this.#file, this.#place);
+  }
+
+  /** The file with what its log adds. Throws `ImageCorrupt` when pages are missing from both. */
+  load(log: Scanned | null): LoadedImage {
+    return loadImage(this.#place, this.#file, this.pageSize, log);
+  }
+
+  /** The pages of `pages` that this file does not have, or not so. */
+  differences(pages: Pages): Map<number, Uint8Array> {
+    const found = new Map<number, Uint8Array>();
+    const stored = new Uint8Array(pages.pageSize);
+    for (let number = 1; number <= pages.pageCount; number++) {
+      const length = this.#file.read(stored, (number - 1) * pages.pageSize);
+      if (number === 1) markAsRollback(stored);
+      const wanted = pages.page(number);
+      if (length < pages.pageSize || !sameBytes(stored, wanted)) found.set(number, wanted);
+    }
+    return found;
+  }
+
+  /** Writes pages, not yet durable. */
+  write(numbers: readonly number[], pages: Pages): void {
+    for (const number of numbers)
+      this.#file.write(pageForDisk(number, pages.page(number)), (number - 1) * pages.pageSize);
+  }
+
+  /** Cuts off what lies behind the last page. */
+  trim({ pageCount, pageSize }: Pages): void {
+    if (this.#file.size() > pageCount * pageSize) this.#file.truncate(pageCount * pageSize);
+  }
+
+  *sync(): Program<void> {
+    yield { kind: "sync", file: this.#file };
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** Whole pages, which are aligned: compared by words. */
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  const x = new Uint32Array(a.buffer, a.byteOffset, a.length / 4);
+  const y = new Uint32Array(b.buffer, b.byteOffset, b.length / 4);
+  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
+  return true;
+}
+
+/** Page 1 says on disk that the file has a log. */
+export function pageForDisk(number: number, bytes: Uint8Array): Uint8Array {
+  if (number !== 1) return bytes;
+  const copy = bytes.slice();
+  markAsWal(copy);
+  return copy;
+}
+
+/** A database file with what its log adds, as the engine wants it. Throws `ImageCorrupt` when pages are missing from both. */
+export function loadImage(place: string, file: ReadableFile, pageSize: number, log: Scanned | null): LoadedImage {
+  const size = file.size();
+  const wholePages = Math.floor(size / pageSize);
+  const pageCount = log?.pageCount ?? readHeaderOf(file, place).pageCount ?? Math.ceil(size / pageSize);
+  for (let number = wholePages + 1; number <= pageCount; number++) {
+    if (log?.pages.has(number)) continue;
+    throw new ImageCorrupt(place, `it should have ${pageCount} pages and page ${number} is missing (truncated)`);
+  }
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < pageCount * pageSize; at += CHUNK_BYTES) {
+    const chunk = new Uint8Array(CHUNK_BYTES);
+    file.read(chunk, at);
+    chunks.push(chunk);
+  }
+  const perChunk = CHUNK_BYTES / pageSize;
+  for (const [number, bytes] of log?.pages ?? []) {
+    if (number > pageCount) continue;
+    chunks[Math.floor((number - 1) / perChunk)]!.set(bytes, ((number - 1) % perChunk) * pageSize);
+  }
+  markAsRollback(chunks[0]!);
+  return { pageSize, pageCount, chunks };
+}
+
+/** Throws `StorageRefused` when the file is no database, or not one of ours to open. */
+export function readHeaderOf(file: ReadableFile, place: string): Header {
+  return readDatabaseHeader(readPart(file, 0, HEADER_BYTES), place);
+}
