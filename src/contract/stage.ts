@@ -79,10 +79,10 @@ async function perform<S extends Store, Adapter extends SyncAdapter | AsyncAdapt
       target,
       place,
       faults,
-      open: (options) => open(place.adapter(), options),
-      openFaulty: (options) => open(wrap(place.adapter(), faults), options),
+      open: async (options) => open(await place.adapter(), options),
+      openFaulty: async (options) => open(wrap(await place.adapter(), faults), options),
       async share() {
-        const one = await SharedPlace.on(wrap(place.adapter(), faults));
+        const one = await SharedPlace.on(wrap(await place.adapter(), faults));
         shared.push(one);
         return { place: one, open: (options) => open(port(one), options) };
       },

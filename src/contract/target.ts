@@ -14,8 +14,8 @@ export interface Runner {
 
 /** A fresh place, for one scenario. */
 export interface Place<Adapter> {
-  /** Another adapter on this place. Each serves one store. */
-  adapter(): Adapter;
+  /** Another adapter on this place, or the promise of one. Each serves one store. */
+  adapter(): Adapter | Promise<Adapter>;
   /** Lays database files there, before the first adapter. Durable places have it. */
   putFiles?(files: { readonly database: Uint8Array; readonly wal: Uint8Array | null }): Promise<void>;
   /** Takes the place away, after every store was closed. */

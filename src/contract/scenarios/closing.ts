@@ -42,7 +42,7 @@ export const closing: Chapter = {
   title: "opening and closing",
   scenarios: [
     scenario("L8 supports says what the adapter says", async ({ target, place }) => {
-      const adapter = place.adapter();
+      const adapter = await place.adapter();
       equal(adapter.supports, target.supports);
       ok(adapter.supports.durable || !adapter.supports.strict, "what outlives a power cut outlives the process");
       equal(typeof adapter.name, "string");
@@ -51,6 +51,7 @@ export const closing: Chapter = {
         true,
         "SqliteStore needs a synchronous adapter",
       );
+      await adapter.close(null);
     }),
 
     scenario("L5 opening makes the contract's tables and asks for nothing more", async ({ share }) => {
