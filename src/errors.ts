@@ -154,16 +154,35 @@ export type RefusalCode =
   | "open-timeout"
   | "unsupported";
 
+/** Where something is damaged, as far as it is known. Pages and frames count from 1, bytes from 0. */
+export interface DamageSite {
+  /** "base": the database itself. "log": what was committed since and not yet moved into it. */
+  readonly part: "base" | "log";
+  readonly page?: number;
+  /** A record of the log: a frame in a file's. */
+  readonly frame?: number;
+  /** From the start of the part. */
+  readonly offset?: number;
+}
+
 /** The bytes found are not a whole database. They are untouched. */
 export class ImageCorrupt extends PerdureError {
   override readonly name = "ImageCorrupt";
   readonly code = "image-corrupt";
   readonly place: string;
+  /** Where the damage is, or null when nobody can tell. */
+  readonly where: DamageSite | null;
 
-  constructor(place: string, problem: string, options: ErrorOptions & { readonly remedy?: string } = {}) {
-    const { remedy = "restore it, or read it with sqlite3's .recover", ...cause } = options;
-    super(`${place} is damaged: ${problem}; it was left as it is, ${remedy}`, cause);
+  constructor(
+    place: string,
+    problem: string,
+    options: ErrorOptions & { readonly remedy?: string; readonly where?: DamageSite | null } = {},
+  ) {
+    const { remedy = "restore it, or take what can be read with salvage", where = null, ...cause } = options;
+    const site = where === null ? "" : ` (${formatSite(where)})`;
+    super(`${place} is damaged: ${problem}${site}; it was left as it is, ${remedy}`, cause);
     this.place = place;
+    this.where = where;
   }
 }
 
@@ -207,4 +226,10 @@ function domName(error: unknown): string | null {
 /** `["context", "a", 0]` → `context.a[0]`. Keys are part of the path, values never are. */
 function formatPath(path: readonly (string | number)[]): string {
   return path.map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`)).join("");
+}
+
+/** `{part: "base", page: 3, offset: 8192}` → `base, page 3, byte 8192`. */
+function formatSite({ part, page, frame, offset }: DamageSite): string {
+  const steps = [part, page && `page ${page}`, frame && `frame ${frame}`, offset === undefined ? "" : `byte ${offset}`];
+  return steps.filter((step) => step !== undefined && step !== "").join(", ");
 }

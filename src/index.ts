@@ -38,7 +38,7 @@ export {
   StoreClosed,
   StoreConflict,
 } from "./errors.ts";
-export type { ErrorCode, RefusalCode } from "./errors.ts";
+export type { DamageSite, ErrorCode, RefusalCode } from "./errors.ts";
 export type {
   AsyncAdapter,
   Change,
@@ -47,6 +47,8 @@ export type {
   PageDelta,
   Pages,
   Position,
+  Problem,
+  Remains,
   RowKind,
   Supports,
   SyncAdapter,

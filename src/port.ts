@@ -50,6 +50,39 @@ export interface Change {
   readonly executionIds: readonly string[] | null;
 }
 
+/** Something that is not as it should be, found by `verify`. Never what the user stored. */
+export interface Problem {
+  /**
+   * "storage": what is stored is not what is in memory, or its checksums fail. "sqlite": SQLite's own check. "schema":
+   * tables or indexes. "row": columns of another type. "record": stored JSON that cannot be read. "version": text and
+   * column tell another version or id. "trace": steps that do not follow each other.
+   */
+  readonly kind: "storage" | "sqlite" | "schema" | "row" | "record" | "version" | "trace";
+  /** A table, or a part of the storage ("base", "log"). */
+  readonly where: string;
+  /** The id of the Execution that the row belongs to. */
+  readonly id: string | null;
+  /** The row's number: `seq`, the index of a trace step, or SQLite's rowid. */
+  readonly row: number | null;
+  readonly page: number | null;
+  /** Bytes from the start of the part. */
+  readonly offset: number | null;
+  /** In words. */
+  readonly problem: string;
+}
+
+/** What is left of a place that may be damaged, read without judging it: what `salvage` works on. */
+export interface Remains {
+  /** For messages. */
+  readonly place: string;
+  readonly pageSize: number;
+  readonly pageCount: number;
+  /** A page as the last whole transaction left it; null when it is lost. Of `pageSize` bytes. */
+  page(number: number): Uint8Array | null;
+  /** What was found missing or damaged on the way. */
+  readonly problems: readonly Problem[];
+}
+
 /** What an adapter can do. Tests take their skips from here and from nothing else. */
 export interface Supports {
   /** Survives the process: what was committed is there when the same place is opened again. */
@@ -98,6 +131,12 @@ export interface SyncAdapter {
   announce?(change: Change): void;
   /** Has `listener` told what other stores announced. Returns what ends it. */
   watch?(listener: (change: Change) => void): () => void;
+  /**
+   * Reads storage anew and holds it against `pages`, which is what the store has after a `pull`; tells what differs, and
+   * what fails its checksum. Called with the lease held. Changes nothing, and throws only what is no answer (no
+   * permission). Without it only the image in memory is verified.
+   */
+  verify?(pages: Pages): readonly Problem[];
 }
 
 /** The same, where flushing waits. */
@@ -116,6 +155,12 @@ export interface AsyncAdapter {
   announce?(change: Change): void;
   /** Has `listener` told what other stores announced. Returns what ends it. */
   watch?(listener: (change: Change) => void): () => void;
+  /**
+   * Reads storage anew and holds it against `pages`, which is what the store has after a `pull`; tells what differs, and
+   * what fails its checksum. Called with the lease held. Changes nothing, and throws only what is no answer (no
+   * permission). Without it only the image in memory is verified.
+   */
+  verify?(pages: Pages): readonly Problem[] | Promise<readonly Problem[]>;
 }
 
 /** How to reach a place by name. For an adapter made by hand, give these to its own factory. */
