@@ -23,6 +23,7 @@
  * @property {(exe: Execution) => Message[]} [tell]  messages sent on entering
  * @property {(exe: Execution) => { path: string, context: JsonObject }[]} [start]  children started on entering
  * @property {string} [outcome]  a final state: the Execution is done, and its parent is told
+ * @property {import("perdure").Status} [status]  what a final state leaves; "DONE" unless it says otherwise
  *
  * @typedef {{ [path: string]: State }} Chart
  *
@@ -58,19 +59,25 @@ export function react(chart, exe, event, now) {
   const step = { exe: structuredClone(exe), emits: [], timers: [], spawns: [], handled: false };
   step.exe.processed_events += 1;
   noteFinishedChild(step.exe, event);
-  for (const path of ancestors(exe.active_path ?? "")) {
-    const handler = chart[path]?.on?.[event.kind];
-    if (handler === undefined) continue;
-    const { to, context } = handler(step.exe, event);
-    step.handled = true;
-    Object.assign(step.exe.context, context);
-    if (to !== undefined) {
-      leave(chart, step, to);
-      enter(chart, step, to, now);
-    }
-    break;
+  const handler = handlerOf(chart, exe, event.kind);
+  if (handler === undefined) return step;
+  const { to, context } = handler(step.exe, event);
+  step.handled = true;
+  Object.assign(step.exe.context, context);
+  if (to !== undefined) {
+    leave(chart, step, to);
+    enter(chart, step, to, now);
   }
   return step;
+}
+
+/**
+ * What the innermost active state that waits for an event does with it; undefined when none does.
+ * @param {Chart} chart @param {Execution} exe @param {string} kind
+ */
+export function handlerOf(chart, exe, kind) {
+  const state = ancestors(exe.active_path ?? "").find((path) => chart[path]?.on?.[kind] !== undefined);
+  return state === undefined ? undefined : chart[state]?.on?.[kind];
 }
 
 /** @param {Chart} chart @param {Step} step @param {string} to */
@@ -93,7 +100,7 @@ function enter(chart, step, to, now) {
     if (state.after !== undefined) step.timers.push({ op: "schedule", path, fire_at: now + state.after });
     for (const { to: target, kind, data } of state.tell?.(exe) ?? []) emit(step, target, kind, data);
     for (const child of state.start?.(exe) ?? []) spawn(step, child.path, child.context);
-    if (state.outcome !== undefined) finish(step, state.outcome);
+    if (state.outcome !== undefined) finish(step, state.outcome, state.status ?? "DONE");
     path = state.initial;
   }
 }
@@ -107,10 +114,10 @@ function spawn({ exe, spawns }, path, context) {
   spawns.push({ child_id: id, root_path: path, context });
 }
 
-/** @param {Step} step @param {string} outcome */
-function finish(step, outcome) {
+/** @param {Step} step @param {string} outcome @param {import("perdure").Status} status */
+function finish(step, outcome, status) {
   const { exe } = step;
-  Object.assign(exe, { status: "DONE", outcome });
+  Object.assign(exe, { status, outcome });
   if (exe.parent_id === null) return;
   emit(step, exe.parent_id, "child_done", { child_id: exe.child_id, outcome, result: exe.context });
 }

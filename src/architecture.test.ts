@@ -72,6 +72,8 @@ const ROOMS: readonly Room[] = [
     files: /^adapters\/browser\.ts$/,
     may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/memory\.ts)$/,
   },
+  { name: "build of the demo's page", files: /^demo\/page\/vite\.config\.ts$/, may: /^(vite|node:.*)$/ },
+  { name: "demo's page", files: /^demo\/page\//, may: /^(perdure(\/.*)?|demo\/(page\/.*|chart\.js|order-chart\.js))$/ },
   // Users of the package, so only by its name.
   { name: "demo", files: /^demo\//, may: /^(perdure(\/.*)?|node:.*|demo\/.*)$/ },
 ];
