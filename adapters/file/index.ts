@@ -24,6 +24,7 @@ export function fileAdapter(place: string, options: FileOptions = {}): SyncAdapt
     append: (delta, after) => runBlocking(storage.append(delta, ours(after))),
     checkpoint: (pages) => runBlocking(storage.checkpoint(pages)),
     close: (pages) => runBlocking(storage.close(pages)),
+    verify: (pages) => storage.verify(pages),
   };
 }
 
@@ -42,6 +43,7 @@ export function asyncFileAdapter(place: string, options: FileOptions = {}): Asyn
     append: (delta, after) => runAwaiting(storage.append(delta, ours(after))),
     checkpoint: (pages) => runAwaiting(storage.checkpoint(pages)),
     close: (pages) => runAwaiting(storage.close(pages)),
+    verify: (pages) => storage.verify(pages),
   };
 }
 

@@ -1,11 +1,12 @@
 // What the port asks for, over a SQLite file and its log, under a lease; written once as programs that both adapters run.
 // Order is everything here; comments say which law a line keeps.
 import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
-import type { LoadedImage, News, PageDelta, Pages } from "../../src/port.ts";
+import type { LoadedImage, News, PageDelta, Pages, Problem } from "../../src/port.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
 import type { Log } from "../wal/log.ts";
 import { overlay, pagesOf, toDelta } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
+import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog } from "../wal/wal.ts";
 import { openBase } from "./base-file.ts";
 import { inspect, remove, resolvePlace } from "./disk.ts";
@@ -97,6 +98,12 @@ export class FileStorage {
     yield* this.#advanceCheckpoint(pair, pages);
   }
 
+  /** Reads everything anew and tells what is not as it should be. Needs the lease. */
+  verify(pages: Pages): Problem[] {
+    const { pair } = this.#files;
+    return pair === null ? [] : translating(this.place, () => verifyStored(pair.base, pair.log, pages));
+  }
+
   /** What fails here was durable before; the next one to open finds the log and goes on from there. */
   *close(pages: Pages | null): Program<void> {
     const lease = this.#lease;
@@ -148,9 +155,8 @@ export class FileStorage {
     this.#lease!.hasCompany();
     const opened = yield* this.#files.open(this.#strict, this.#lease!.inherited);
     this.#checkpoint.reset();
-    if (opened === null) {
-      return { pageSize: this.#known.pageSize, pageCount: 0, chunks: [], position: this.#known };
-    }
+    const { pageSize } = this.#known;
+    if (opened === null) return { pageSize, pageCount: 0, chunks: [], position: this.#known };
     this.#checkpoint.note(opened.logged);
     this.#known = this.#files.pair!.log.position;
     this.#shm.invalidate();
@@ -233,9 +239,8 @@ export class FileStorage {
 
   /** The frames of the log before are about to be written over: who reads them must be done first. */
   *#outwaitReaders(log: Log): Program<void> {
-    if (!(yield* this.#shm.outwaitLogReaders(this.#busyTimeoutMs))) {
-      throw new StoreBusy(this.place, this.#busyTimeoutMs, "a program that reads it");
-    }
+    const isFree = yield* this.#shm.outwaitLogReaders(this.#busyTimeoutMs);
+    if (!isFree) throw new StoreBusy(this.place, this.#busyTimeoutMs, "a program that reads it");
     log.shrink();
   }
 

@@ -83,6 +83,11 @@ export class Log {
     return this.isInPlace() && this.isSameLog() && !this.hasMore();
   }
 
+  /** All of it once more, or null when its header is none. */
+  rescan(): Scanned | null {
+    return scanLog(this.#file);
+  }
+
   /** Whole transactions behind our end. */
   readOn(): Scanned {
     return scan(this.#position, (at, bytes) => readPart(this.#file, at, bytes));

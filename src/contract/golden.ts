@@ -78,6 +78,7 @@ export function goldenChapter({ name, database, wal, expected }: GoldenDatabase)
         await place.putFiles!({ database, wal });
         const store = await open({ traceMax: 5 });
         await readAll(store, expected);
+        equal(await store.verify(), [], "problems");
         await store.close();
         await readAll(await open({ traceMax: 5 }), expected);
       }),

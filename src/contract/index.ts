@@ -17,6 +17,7 @@ import { stored } from "./scenarios/stored.ts";
 import { timerChapter } from "./scenarios/timers.ts";
 import { trace } from "./scenarios/trace.ts";
 import { userJson } from "./scenarios/user-json.ts";
+import { verifying } from "./scenarios/verifying.ts";
 import { watching, watchingInFlight } from "./scenarios/watching.ts";
 import { play, playAsync, type Store } from "./stage.ts";
 import type { ContractData, Runner, Target } from "./target.ts";
@@ -26,7 +27,7 @@ export type { AsyncTarget, ContractData, Place, Runner, SyncTarget, Target } fro
 
 const CHAPTERS: readonly Chapter[] = [
   ...[executions, commits, records, stored, userJson, relay, timerChapter, trace],
-  ...[listing, cursors, closing, faults, others, watching],
+  ...[listing, cursors, closing, faults, others, watching, verifying],
 ];
 
 /**

@@ -65,6 +65,21 @@ export class Statement implements Row {
     return rows;
   }
 
+  /** Hands each row to `read`, and keeps none. */
+  each(values: readonly Value[], read: (row: Row) => void): void {
+    const { sqlite } = this.#engine;
+    this.#bind(values);
+    let result = DONE;
+    try {
+      result = sqlite._sqlite3_step(this.#pointer);
+      for (; result === ROW; result = sqlite._sqlite3_step(this.#pointer)) read(this);
+    } catch (error) {
+      this.#finish(DONE);
+      throw error;
+    }
+    this.#finish(result);
+  }
+
   text(column: number, lossy = false): string | null {
     const { sqlite, memory } = this.#engine;
     const pointer = sqlite._sqlite3_column_text(this.#pointer, column);

@@ -1,10 +1,11 @@
 // The asynchronous shell: one operation at a time, in the order of the calls; those that arrive while a flush is under
 // way run together next, in one transaction with one flush. Reads wait for the flush like everything else (L3).
 import { StorageRefused, StoreClosed, StoreConflict } from "../errors.ts";
-import type { AsyncAdapter, Change, PlaceOptions, SyncAdapter } from "../port.ts";
+import type { AsyncAdapter, Change, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
+import { groupSize, type Job, type Outcome, settle } from "./jobs.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { asyncAdapterFor, MEMORY } from "./locations.ts";
 import { createSchema, operations, type Work } from "./operations.ts";
@@ -12,19 +13,7 @@ import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
 import { Session } from "./session.ts";
 import { type Listener, type SubscribeOptions, Subscribers } from "./subscribers.ts";
-
-/** An operation that waits for its turn. */
-interface Job {
-  readonly work: Work<unknown>;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-}
-
-/** What came of an operation. */
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
-
-/** More operations than this make two groups: the first ones should not wait for the last ones. */
-const MAX_GROUP = 256;
+import { problemOf } from "./verify.ts";
 
 /**
  * A store of Executions whose commits are durable when their promises resolve.
@@ -153,6 +142,14 @@ export class AsyncSqliteStore {
   }
 
   /**
+   * What is wrong with the store, up to `limit` things (default 1000); nothing when it is sound. Looks at the database in
+   * memory and at what is stored. Changes nothing. @throws StoreBusy, StorageRefused
+   */
+  async verify(options?: LimitOptions): Promise<Problem[]> {
+    return this.#run(() => operations.verify(options));
+  }
+
+  /**
    * Calls `listener` after each flush of this store, and when another store's commits are told or seen, with what kinds
    * of rows of which Executions changed. Returns what ends it; so does aborting `signal`.
    */
@@ -192,9 +189,11 @@ export class AsyncSqliteStore {
     // Calls made in one stretch of code belong together.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const group = this.#queue.splice(0, this.#groupSize());
+      const group = this.#queue.splice(0, groupSize(this.#queue));
       try {
-        if (group.some(({ work }) => work.writes)) await this.#runGroup(group);
+        const [first] = group;
+        if (first?.work.inspect !== undefined) await this.#runInspection(first, first.work.inspect);
+        else if (group.some(({ work }) => work.writes)) await this.#runGroup(group);
         else await this.#runReads(group);
       } catch (error) {
         // Settling twice is harmless; a job left waiting would not be.
@@ -204,16 +203,25 @@ export class AsyncSqliteStore {
     this.#draining = null;
   }
 
-  /** Jobs that run together next: up to one that must run alone. */
-  #groupSize(): number {
-    const alone = this.#queue.findIndex(({ work }) => work.alone === true);
-    return Math.min(MAX_GROUP, alone === -1 ? this.#queue.length : Math.max(alone, 1));
-  }
-
   async #runReads(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return;
     await this.#catchUp();
     for (const job of jobs) settle(job, this.#attempt(job));
+  }
+
+  async #runInspection(job: Job, join: NonNullable<Job["work"]["inspect"]>): Promise<void> {
+    const release = await this.#adapter.lock();
+    let found: readonly Problem[];
+    try {
+      await this.#catchUp();
+      found = (await this.#adapter.verify?.(this.#session.pages)) ?? [];
+    } catch (error) {
+      found = [problemOf(error)];
+    } finally {
+      release();
+    }
+    const outcome = this.#attempt(job);
+    settle(job, "error" in outcome ? outcome : { value: join(outcome.value, found) });
   }
 
   async #catchUp(): Promise<void> {
@@ -311,16 +319,5 @@ export class AsyncSqliteStore {
     } catch (error) {
       return { error };
     }
-  }
-}
-
-/** Never throws: one caller's odd record is no matter of the others in its group. */
-function settle({ work, resolve, reject }: Job, outcome: Outcome): void {
-  if ("error" in outcome) return reject(outcome.error);
-  try {
-    work.done();
-    resolve(outcome.value);
-  } catch (error) {
-    reject(error);
   }
 }

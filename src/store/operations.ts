@@ -3,7 +3,7 @@
 import { RecordInvalid } from "../errors.ts";
 import { checkId, checkInstant, encodeTrace } from "../records/codec.ts";
 import type { JsonObject } from "../records/json.ts";
-import type { Change, RowKind } from "../port.ts";
+import type { Change, Problem, RowKind } from "../port.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import { checkSeq, type LimitOptions, optionalLimit } from "./arguments.ts";
 import type { Core } from "./core.ts";
@@ -11,11 +11,16 @@ import { type ListOptions, type Page, planListing } from "./listing.ts";
 import { type Effects, prepareCommit, type PreparedCommit } from "./prepared.ts";
 import type { Session } from "./session.ts";
 
+/** A database that is all wrong says the same again and again. */
+const DEFAULT_PROBLEMS = 1000;
+
 /** Work on a session: a read, or a write that needs the lease and a flush. */
 export interface Work<T> {
   readonly writes: boolean;
   /** Looks at the pages themselves, and so cannot run in a transaction that others have begun. */
   readonly alone?: true;
+  /** Wants the adapter to look at its storage too, under the lease, and adds what that found. */
+  inspect?(own: T, found: readonly Problem[]): T;
   /** What it changes, for those who watch; null when there is nothing to tell. */
   readonly change: Change | null;
   run(session: Session): T;
@@ -129,5 +134,16 @@ export const operations = {
   },
   exportDatabase(): Work<Uint8Array> {
     return { writes: false, alone: true, change: null, run: (session) => session.exportDatabase(), done: () => {} };
+  },
+  verify(options?: LimitOptions): Work<Problem[]> {
+    const limit = optionalLimit(options) ?? DEFAULT_PROBLEMS;
+    return {
+      writes: false,
+      alone: true,
+      inspect: (own, found) => [...found, ...own].slice(0, limit),
+      change: null,
+      run: (session) => session.verify(limit),
+      done: () => {},
+    };
   },
 };

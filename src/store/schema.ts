@@ -14,18 +14,30 @@ export function checkSchema(db: Database, place: string): void {
       `user_version is ${version}, and 0 is the only one known; use a newer perdure`,
     );
   }
-  for (const [table, columns] of Object.entries(COLUMNS)) {
-    const statement = db.prepare("SELECT name FROM pragma_table_info(?)");
-    const found = statement.all([table], (row) => row.text(0, true));
-    db.discard(statement);
-    if (found.length > 0 && found.join() !== columns.join()) {
-      throw new StorageRefused(
-        "schema-mismatch",
-        place,
-        `table ${table} has other columns; it belongs to another program`,
-      );
-    }
+  for (const table of Object.keys(COLUMNS) as OurTable[]) {
+    const problem = unlikeOurs(db, table);
+    if (problem === null || problem === MISSING) continue;
+    throw new StorageRefused("schema-mismatch", place, `table ${table} ${problem}; it belongs to another program`);
   }
+}
+
+type OurTable = keyof typeof COLUMNS;
+const MISSING = "is missing";
+
+/**
+ * What is wrong with a table of ours, or null. Only a plain table will do: a view, a virtual table or a computed column
+ * by the same name is code of whoever made the file, and would run in every read.
+ */
+export function unlikeOurs(db: Database, table: OurTable): string | null {
+  const kinds = db.prepare("SELECT type, rootpage > 0 FROM sqlite_schema WHERE name = ? COLLATE NOCASE");
+  const kind = kinds.all([table], (row) => row.text(0, true) === "table" && row.number(1) === 1);
+  db.discard(kinds);
+  if (kind.length === 0) return MISSING;
+  if (!kind.every(Boolean)) return "is no plain table";
+  const columns = db.prepare("SELECT name, hidden FROM pragma_table_xinfo(?)");
+  const found = columns.all([table], (row) => `${row.text(0, true)}${row.number(1) === 0 ? "" : " (computed)"}`);
+  db.discard(columns);
+  return found.join() === COLUMNS[table].join() ? null : "has other columns";
 }
 
 /** Whether everything is there already, so that opening need not write. */

@@ -3,10 +3,11 @@
 import { Database } from "../engine/database.ts";
 import { loadEngine } from "../engine/engine.ts";
 import { ImageCorrupt, SqlFailed, StorageRefused } from "../errors.ts";
-import type { LoadedImage, News, PageDelta, Pages, Position } from "../port.ts";
+import type { LoadedImage, News, PageDelta, Pages, Position, Problem } from "../port.ts";
 import { Core } from "./core.ts";
 import type { StoreOptions } from "./options.ts";
 import { checkSchema, createMissing, isComplete } from "./schema.ts";
+import { verifyDatabase } from "./verify.ts";
 
 const DEFAULT_TRACE_MAX = 200;
 const DEFAULT_PAGE_SIZE = 4096;
@@ -89,6 +90,11 @@ export class Session {
     const file = new Uint8Array(pageSize * pageCount);
     for (let number = 1; number <= pageCount; number++) file.set(this.pages.page(number), (number - 1) * pageSize);
     return file;
+  }
+
+  /** What is wrong with the database, up to `limit` things. */
+  verify(limit: number): Problem[] {
+    return verifyDatabase(this.#db, limit);
   }
 
   /** Runs reads. */

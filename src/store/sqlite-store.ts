@@ -1,6 +1,6 @@
 // The synchronous shell: every operation runs and is durable when it returns. For adapters that flush synchronously.
 import { StorageRefused, StoreClosed } from "../errors.ts";
-import type { PageDelta, PlaceOptions, SyncAdapter } from "../port.ts";
+import type { PageDelta, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
@@ -11,6 +11,7 @@ import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
 import { Session } from "./session.ts";
 import { type Listener, type SubscribeOptions, Subscribers } from "./subscribers.ts";
+import { problemOf } from "./verify.ts";
 
 /**
  * A store of Executions whose commits are durable when they return.
@@ -135,6 +136,14 @@ export class SqliteStore {
   }
 
   /**
+   * What is wrong with the store, up to `limit` things (default 1000); nothing when it is sound. Looks at the database in
+   * memory and at what is stored. Changes nothing. @throws StoreBusy, StorageRefused
+   */
+  verify(options?: LimitOptions): Problem[] {
+    return this.#run(() => operations.verify(options));
+  }
+
+  /**
    * Calls `listener` after each flush of this store, and when another store's commits are seen, with what kinds of rows
    * of which Executions changed. Returns what ends it; so does aborting `signal`.
    */
@@ -156,6 +165,7 @@ export class SqliteStore {
     if (this.#closed) throw new StoreClosed();
     const work = prepare();
     if (work.writes) return this.#write(work);
+    if (work.inspect !== undefined) return this.#inspect(work, work.inspect);
     const session = this.#session;
     const news = session.take(this.#adapter.pull(session.position, session.pages));
     const result = session.read(() => work.run(session));
@@ -183,6 +193,28 @@ export class SqliteStore {
     work.done();
     if (work.change !== null) this.#subscribers.tell([work.change]);
     return result;
+  }
+
+  #inspect<T>(work: Work<T>, join: NonNullable<Work<T>["inspect"]>): T {
+    const session = this.#session;
+    const release = this.#adapter.lock();
+    let news = false;
+    let found: readonly Problem[];
+    try {
+      try {
+        news = session.take(this.#adapter.pull(session.position, session.pages));
+        found = this.#adapter.verify?.(session.pages) ?? [];
+      } catch (error) {
+        found = [problemOf(error)];
+      }
+      return join(
+        session.read(() => work.run(session)),
+        found,
+      );
+    } finally {
+      release();
+      if (news) this.#subscribers.tellNews();
+    }
   }
 
   #flush(delta: PageDelta): void {

@@ -23,6 +23,7 @@ const CALLS: { readonly [method in Exclude<keyof SqliteStore, "close">]: (store:
   dueTimers: (store) => store.dueTimers(1),
   deleteTimer: (store) => store.deleteTimer("a", "p", 1),
   exportDatabase: (store) => store.exportDatabase(),
+  verify: (store) => store.verify(),
   subscribe: (store) => store.subscribe(() => {}),
 };
 
