@@ -1,0 +1,94 @@
+// The same commit on everybody, at three sizes, strict and relaxed. Strict and relaxed are contests apart: what a relaxed
+// one leaves to the system a strict one would pay for.
+import { table } from "../../report.js";
+import { ENTRIES } from "../client/contenders/index.js";
+import { contest, timesAsLong } from "../contest.js";
+import { withSession } from "../session.js";
+
+/** @typedef {import("../client/contenders/index.js").Durability} Durability */
+/** @typedef {Record<string, import("../contest.js").Result & { ratio: number | null }>} Results by contender; ratio: as long as the bare put */
+/** @typedef {Awaited<ReturnType<import("../session.js").Observe>>} Observed */
+/** @typedef {{ megabytes: number, durability: Durability, observed: Observed, results: Results, apart: Results }} Commits */
+
+const REFERENCE = "bare-records";
+const NAIVE = "naive";
+const OBSERVED_COMMITS = 60;
+
+/** @param {import("./index.js").Tools} tools @returns {Promise<Commits[]>} */
+export async function run(tools) {
+  const { quick, print } = tools;
+  /** @type {import("../images.js").Megabytes[]} */
+  const sizes = quick ? [1, 10] : [1, 10, 50];
+  const pace = quick ? { rounds: 3, blockMs: 60, warmUpMs: 150 } : { rounds: 15, blockMs: 120, warmUpMs: 800 };
+  const names = namesFor(tools.browser);
+  /** @type {Commits[]} */
+  const all = [];
+  for (const durability of /** @type {const} */ (["strict", "relaxed"])) {
+    for (const megabytes of sizes) {
+      const image = await tools.images(megabytes);
+      const entrants = (/** @type {(name: string) => boolean} */ takesPart) =>
+        names.filter(takesPart).map((name) => ({ key: name, name, image }));
+      const [observed, found] = await withSession(tools, async ({ ask, observe }) => [
+        await observe(`observed-${durability}`, durability, image, OBSERVED_COMMITS),
+        await contest(
+          ask,
+          entrants((name) => name !== NAIVE),
+          durability,
+          pace,
+        ),
+      ]);
+      // Apart, with the library alone: the images it throws away keep the disk and the browser busy for a while.
+      const apart = await withSession(tools, async ({ ask }) =>
+        contest(
+          ask,
+          entrants((name) => name === NAIVE || name === "perdure"),
+          durability,
+          {
+            ...pace,
+            rounds: quick ? 2 : 5,
+          },
+        ),
+      );
+      const results = compare(
+        { ...found, [NAIVE]: /** @type {import("../contest.js").Result} */ (apart[NAIVE]) },
+        found,
+      );
+      all.push({ megabytes, durability, observed, results, apart: compare(apart, apart) });
+      print(`\nCommits, ${durability}, at ${megabytes} MB (ms; ratio: as long as a bare put of the same records)`);
+      print(describe(observed));
+      print(commitTable(results));
+    }
+  }
+  return all;
+}
+
+/** What is measured in an engine. @param {import("../browser.js").BrowserName} browser */
+export function namesFor(browser) {
+  // It needs several handles on one file, which only Chromium gives.
+  return Object.keys(ENTRIES).filter((name) => browser === "chromium" || name !== "OPFSWriteAheadVFS");
+}
+
+/** @param {Record<string, import("../contest.js").Result>} some @param {Record<string, import("../contest.js").Result>} all @returns {Results} */
+function compare(some, all) {
+  return Object.fromEntries(
+    Object.entries(some).map(([name, one]) => [
+      name,
+      { ...one, ratio: all[name] === undefined ? null : timesAsLong(one, all[REFERENCE]) },
+    ]),
+  );
+}
+
+/** @param {Observed} observed */
+function describe({ records, recordBytes, pages, calls }) {
+  const kib = (recordBytes / 1024).toFixed(1);
+  const seen = Object.entries(calls).map(([call, times]) => `${times.toFixed(2)} ${call}`);
+  return `perdure/indexeddb stores ${records.toFixed(2)} records of ${kib} KiB for ${pages.toFixed(1)} pages: ${seen.join(", ")}`;
+}
+
+/** @param {Results} results */
+function commitTable(results) {
+  return table(
+    ["", "p50", "p95", "max", "commits/s", "ratio"],
+    Object.values(results).map((one) => [one.label, one.p50, one.p95, one.max, one.perSecond, one.ratio]),
+  );
+}
