@@ -45,6 +45,7 @@ export default defineConfig({
         node: "adapters/node.ts",
         browser: "adapters/browser.ts",
         file: "adapters/file/index.ts",
+        indexeddb: "adapters/indexeddb/index.ts",
         memory: "adapters/memory.ts",
         contract: "src/contract/index.ts",
       },

@@ -4,9 +4,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asyncFileAdapter, fileAdapter } from "../adapters/file/index.ts";
+import { adapterOn } from "../adapters/indexeddb/adapter.ts";
+import { indexedDbAdapter } from "../adapters/indexeddb/index.ts";
+import { importInto } from "../adapters/indexeddb/manage.ts";
+import { Site } from "../adapters/indexeddb/testing.ts";
 import { memoryAdapter } from "../adapters/memory.ts";
 import type manifest from "../package.json";
 import type { AsyncTarget, Place, SyncTarget } from "../src/contract/index.ts";
+import type { AsyncAdapter } from "../src/port.ts";
 
 /** Subpaths that hold an adapter. */
 type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./package.json">;
@@ -32,6 +37,17 @@ const onFile =
     };
   };
 
+/** A site of its own for each place, and a tab of its own for each store. */
+const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
+  const site = new Site();
+  return {
+    // Folded every few commits: what is rare otherwise happens all the time.
+    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 20_000 }),
+    putFiles: (files) => importInto(site.tab(), "store", files),
+    dispose: async () => {},
+  };
+};
+
 const memory = memoryAdapter().supports;
 const file = fileAdapter("unused").supports;
 
@@ -49,6 +65,15 @@ export const TARGETS: {
       store: "AsyncSqliteStore",
       supports: file,
       newPlace: onFile(asyncFileAdapter),
+    },
+  },
+  "./indexeddb": {
+    sync: null,
+    async: {
+      name: "AsyncSqliteStore on indexeddb",
+      store: "AsyncSqliteStore",
+      supports: indexedDbAdapter("unused").supports,
+      newPlace: onIndexedDb,
     },
   },
 };

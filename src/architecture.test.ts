@@ -48,7 +48,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "tests of adapters",
     files: /^adapters\/.*(\.test|\/testing)\.ts$/,
-    may: /^(vitest|fast-check|node:.*|src\/.*|adapters\/.*|e2e\/targets\.ts)$/,
+    may: /^(vitest|fast-check|fake-indexeddb|node:.*|src\/.*|adapters\/.*|e2e\/targets\.ts)$/,
   },
   { name: "memory adapter", files: /^adapters\/memory\.ts$/, may: /^src\/(errors|port)\.ts$/ },
   // No Node, no browser: files come from whoever uses it.
@@ -63,6 +63,16 @@ const ROOMS: readonly Room[] = [
     may: /^(node:.*|src\/(check|errors|port)\.ts|adapters\/(wal|file)\/.*)$/,
   },
   {
+    name: "opfs adapter",
+    files: /^adapters\/opfs\//,
+    may: /^(src\/(check|errors|port)\.ts|adapters\/(wal|opfs)\/.*)$/,
+  },
+  {
+    name: "IndexedDB adapter",
+    files: /^adapters\/indexeddb\//,
+    may: /^(idb-keyval|src\/(check|errors|port)\.ts|adapters\/(indexeddb\/.*|wal\/database-file\.ts))$/,
+  },
+  {
     name: "entry for Node, Deno and Bun",
     files: /^adapters\/node\.ts$/,
     may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|file\/index)\.ts)$/,
@@ -70,7 +80,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "entry for everywhere else",
     files: /^adapters\/browser\.ts$/,
-    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/memory\.ts)$/,
+    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|indexeddb\/index)\.ts)$/,
   },
   { name: "build of the demo's page", files: /^demo\/page\/vite\.config\.ts$/, may: /^(vite|node:.*)$/ },
   { name: "demo's page", files: /^demo\/page\//, may: /^(perdure(\/.*)?|demo\/(page\/.*|chart\.js|order-chart\.js))$/ },
@@ -118,8 +128,8 @@ test("every import goes the way the architecture allows", () => {
   expect(wrongArrows(files)).toEqual([]);
 });
 
-test("src and the log use nothing that only Node has", () => {
-  const found = [...readTree("src"), ...readTree("adapters/wal")]
+test("src and what browsers use need nothing that only Node has", () => {
+  const found = [...readTree("src"), ...readTree("adapters/wal", "adapters/opfs", "adapters/indexeddb")]
     .filter(([path]) => !/\.test\.ts$|\/testing\.ts$/.test(path))
     .filter(([, source]) => /^[^/*]*(\bprocess\.|\bBuffer\b|\brequire\(|\b__dirname\b|\bsetImmediate\b)/m.test(source));
   expect(found.map(([path]) => path)).toEqual([]);

@@ -16,6 +16,7 @@ export type ErrorCode =
   | "flush-failed"
   | "no-space"
   | "quota"
+  | "outcome-unknown"
   | "fenced"
   | "image-corrupt"
   | "not-a-database"
@@ -23,6 +24,7 @@ export type ErrorCode =
   | "newer-format"
   | "hot-journal"
   | "storage-missing"
+  | "storage-exists"
   | "storage-denied"
   | "storage-unreadable"
   | "storage-replaced"
@@ -85,16 +87,22 @@ export class StoreBusy extends PerdureError {
   }
 }
 
-/** Storage refused a write. The commit is undone in memory and in storage; the store goes on when storage does. */
+/**
+ * Storage refused a write. The commit is undone in memory and in storage; the store goes on when storage does. Only with
+ * code "outcome-unknown" it may be in storage: the next read tells.
+ */
 export class FlushFailed extends PerdureError {
   override readonly name = "FlushFailed";
-  /** "no-space": the disk is full. "quota": the browser gives the site no more. "flush-failed": anything else. */
-  readonly code: "flush-failed" | "no-space" | "quota";
+  /**
+   * "no-space": the disk is full. "quota": the browser gives the site no more. "outcome-unknown": storage was lost before
+   * it told. "flush-failed": anything else.
+   */
+  readonly code: "flush-failed" | "no-space" | "quota" | "outcome-unknown";
 
-  constructor(place: string, cause: unknown) {
+  constructor(place: string, cause: unknown, outcome: "undone" | "unknown" = "undone") {
     const reason = systemCode(cause) ?? domName(cause);
-    const code = flushCode(reason);
-    super(`${FLUSH_PROBLEMS[code](place, reason)}; the commit was undone, ${FLUSH_REMEDIES[code]}`, { cause });
+    const code = outcome === "unknown" ? "outcome-unknown" : flushCode(reason);
+    super(`${FLUSH_PROBLEMS[code](place, reason)}; ${FLUSH_REMEDIES[code]}`, { cause });
     this.code = code;
   }
 }
@@ -104,12 +112,14 @@ const FLUSH_PROBLEMS = {
     `writing ${place} failed${reason === null ? "" : ` (${reason})`}`,
   "no-space": (place: string) => `no space left to write ${place}`,
   quota: (place: string) => `the browser's quota leaves no space to write ${place}`,
+  "outcome-unknown": (place: string) => `writing ${place} was cut off, and it cannot be told whether it was kept`,
 } as const;
 
 const FLUSH_REMEDIES = {
-  "flush-failed": "try again",
-  "no-space": "free some space and try again",
-  quota: "delete some of the site's data, or ask for persistent storage, and try again",
+  "flush-failed": "the commit was undone, try again",
+  "no-space": "the commit was undone, free some space and try again",
+  quota: "the commit was undone, delete some of the site's data, or ask for persistent storage, and try again",
+  "outcome-unknown": "load it again to see, and try again when it was not",
 } as const;
 
 function flushCode(reason: string | null): FlushFailed["code"] {
@@ -148,6 +158,7 @@ export type RefusalCode =
   | "newer-format"
   | "hot-journal"
   | "storage-missing"
+  | "storage-exists"
   | "storage-denied"
   | "storage-unreadable"
   | "storage-replaced"
@@ -219,7 +230,7 @@ export function systemCode(error: unknown): string | null {
 }
 
 /** The name of a browser's error ("QuotaExceededError"), or null. */
-function domName(error: unknown): string | null {
+export function domName(error: unknown): string | null {
   return typeof DOMException !== "undefined" && error instanceof DOMException ? error.name : null;
 }
 

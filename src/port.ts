@@ -12,6 +12,11 @@ export interface PageDelta {
   readonly pageCount: number;
   /** Page number (from 1) → its new bytes, in ascending order. */
   readonly pages: ReadonlyMap<number, Uint8Array>;
+  /**
+   * What a page of `pages` held before; null for one that lay past the end. Not there when that is not known. For
+   * adapters that store what changed, in the same turn in which they got the delta.
+   */
+  readonly before?: (number: number) => Uint8Array | null;
 }
 
 /** A whole database. */

@@ -1,0 +1,117 @@
+// The adapter over a platform: storage, lease and channel put together. Who imports the package gets it over the page or
+// worker that they are in; tests give it another one.
+import type { AsyncAdapter, Change, Position, Supports } from "../../src/port.ts";
+import { ANY_CHANGE, Channel } from "./channel.ts";
+import { Connection } from "./connection.ts";
+import { Lease } from "./lease.ts";
+import {
+  checkIndexedDbOptions,
+  DEFAULT_BUSY_TIMEOUT_MS,
+  DEFAULT_OPEN_TIMEOUT_MS,
+  type IndexedDbOptions,
+} from "./options.ts";
+import type { Platform } from "./platform.ts";
+import { type LogPosition, Storage } from "./storage.ts";
+
+const SUPPORTS: Supports = { durable: true, shared: true, strict: true };
+
+/**
+ * While the lease is held nobody else writes, so nothing needs to be asked. But who is frozen may lose it without
+ * knowing: what storage said is believed no longer than it takes others to take a lease away.
+ */
+const FRESH_MS = 250;
+
+export function adapterOn(platform: Platform, name: string, options: IndexedDbOptions): AsyncAdapter {
+  checkIndexedDbOptions(name, options);
+  const { durability = "strict", openTimeoutMs = DEFAULT_OPEN_TIMEOUT_MS, mustExist = false, foldBytes } = options;
+  const connection = new Connection(platform, name, durability, openTimeoutMs);
+  const storage = new Storage(connection, { mustExist, foldBytes: foldBytes ?? null });
+  const watchers = new Set<(change: Change) => void>();
+  /** Made when the store loads: an adapter that nobody uses holds nothing. */
+  let company: Company | null = null;
+  const join = (): Company =>
+    (company ??= keepCompany(platform, name, options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS, watchers));
+  /** The hold under which storage was last seen to have nothing newer, and when. */
+  let seen: { readonly hold: object; readonly at: number } | null = null;
+  const see = (hold: object | null): void => {
+    seen = hold === null ? null : { hold, at: platform.now() };
+  };
+  /** Runs what proves that storage has nothing newer. */
+  const proving = async <T>(work: () => Promise<T>): Promise<T> => {
+    const hold = join().lease.hold;
+    seen = null;
+    const result = await work();
+    see(hold);
+    return result;
+  };
+  return {
+    synchronous: false,
+    name: "indexeddb",
+    place: name,
+    supports: SUPPORTS,
+    async load() {
+      join();
+      return storage.load();
+    },
+    async pull(since, pages) {
+      const hold = join().lease.hold;
+      if (seen !== null && seen.hold === hold && platform.now() - seen.at < FRESH_MS) return null;
+      return proving(() => storage.pull(ours(since), pages));
+    },
+    lock: () => join().lease.acquire(),
+    append: (delta, after) => proving(() => storage.append(delta, ours(after))),
+    checkpoint: (pages) => storage.checkpoint(pages),
+    async close() {
+      company?.leave();
+      connection.close();
+    },
+    announce({ kinds, executionIds }) {
+      join().channel.post({ type: "change", kinds, executionIds });
+    },
+    watch(listener) {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
+    },
+  };
+}
+
+/** What a store shares with the others of its place. */
+interface Company {
+  readonly lease: Lease;
+  readonly channel: Channel;
+  leave(): void;
+}
+
+function keepCompany(
+  platform: Platform,
+  place: string,
+  busyTimeoutMs: number,
+  watchers: ReadonlySet<(change: Change) => void>,
+): Company {
+  const channel = new Channel(platform, place);
+  const lease = new Lease(platform, channel, place, busyTimeoutMs);
+  const tell = (change: Change): void => {
+    for (const watcher of watchers) watcher(change);
+  };
+  channel.listen((message) => {
+    if (message.type === "change") tell({ kinds: message.kinds, executionIds: message.executionIds });
+  });
+  const stop = platform.onLifecycle((event) => {
+    if (event === "suspend") return lease.suspend();
+    lease.resume();
+    // Whatever was said meanwhile was not heard.
+    tell(ANY_CHANGE);
+  });
+  return {
+    lease,
+    channel,
+    leave() {
+      stop();
+      lease.close();
+      channel.close();
+    },
+  };
+}
+
+/** The store only hands back what it got here. */
+const ours = (position: Position): LogPosition => position as LogPosition;

@@ -1,0 +1,73 @@
+// What stores of one place say to each other, in all tabs and workers: what became durable, who wants the lease, and that
+// its holder is alive. Nothing depends on a message arriving: they save time.
+import type { Change, RowKind } from "../../src/port.ts";
+import { newLife } from "./frame.ts";
+import { databaseName } from "./layout.ts";
+import type { Platform } from "./platform.ts";
+
+export type Message =
+  | { readonly type: "change"; readonly kinds: readonly RowKind[]; readonly executionIds: readonly string[] | null }
+  /** Somebody waits for the lease. */
+  | { readonly type: "want"; readonly from: string }
+  /** The holder is alive, and has work to do. */
+  | { readonly type: "working"; readonly from: string };
+
+export const ALL_KINDS: readonly RowKind[] = ["executions", "outbox", "processed_events", "timers", "spawns", "trace"];
+
+/** Somewhere to look, anywhere. */
+export const ANY_CHANGE: Change = { kinds: ALL_KINDS, executionIds: null };
+
+export class Channel {
+  /** For messages about the lease: unlike every other store's. */
+  readonly self: string = newLife().join("-");
+  readonly #channel: BroadcastChannel | null;
+  readonly #hears: Set<(message: Message) => void> = new Set();
+
+  constructor(platform: Platform, place: string) {
+    this.#channel = platform.channel(databaseName(place));
+    if (this.#channel === null) return;
+    this.#channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+      const message = understood(data);
+      if (message === null) return;
+      for (const hear of this.#hears) hear(message);
+    });
+  }
+
+  /** Whether anybody can be heard. */
+  get works(): boolean {
+    return this.#channel !== null;
+  }
+
+  /** Never throws. */
+  post(message: Message): void {
+    try {
+      this.#channel?.postMessage(message);
+    } catch {
+      // It is closed: so is the store.
+    }
+  }
+
+  listen(hear: (message: Message) => void): () => void {
+    this.#hears.add(hear);
+    return () => this.#hears.delete(hear);
+  }
+
+  close(): void {
+    this.#hears.clear();
+    this.#channel?.close();
+  }
+}
+
+/** A tab with another version of the app may say other things. */
+function understood(data: unknown): Message | null {
+  if (typeof data !== "object" || data === null || !("type" in data)) return null;
+  const message = data as Partial<Record<"type" | "from" | "kinds" | "executionIds", unknown>>;
+  if (message.type === "change") {
+    const { kinds, executionIds } = message;
+    const ids = Array.isArray(executionIds) && executionIds.every((id) => typeof id === "string");
+    const known = Array.isArray(kinds) && kinds.every((kind) => ALL_KINDS.includes(kind as RowKind));
+    return { type: "change", ...(known && (ids || executionIds === null) ? (message as Change) : ANY_CHANGE) };
+  }
+  if ((message.type !== "want" && message.type !== "working") || typeof message.from !== "string") return null;
+  return { type: message.type, from: message.from };
+}

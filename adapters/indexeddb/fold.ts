@@ -1,0 +1,88 @@
+// Moves what the log says into the base, a slice of blocks at a time, each in one transaction with the head and with the
+// end of the records that nobody needs any more. A slice is bounded, so that no commit waits for a whole database (L6).
+import type { Pages } from "../../src/port.ts";
+import type { Connection } from "./connection.ts";
+import type { Life } from "./frame.ts";
+import { decodeHead, encodeBlock, encodeHead } from "./head.ts";
+import { blockCount, blockKey, blocksFrom, HEAD_KEY, recordKey, recordsBefore } from "./layout.ts";
+import type { LogIndex } from "./log-index.ts";
+
+/** Blocks in a slice: 1 MiB. */
+const SLICE_BLOCKS = 4;
+
+/** Log kept at the least, so that a small database is not folded all the time. */
+const LEAST_FOLD_BYTES = 4 * 1024 * 1024;
+
+export class Folding {
+  readonly #foldBytes: number | null;
+  /** Bytes the index had noted when the log was short enough, or when a slice was tried. */
+  #noted = 0;
+  /** Grows while it fails: a quota that is used up will be so for a while. */
+  #patience = 1;
+
+  constructor(foldBytes: number | null) {
+    this.#foldBytes = foldBytes;
+  }
+
+  /** Folds what is due. Never rejects: the log has all of it, so a failure is for the next time. */
+  async fold(connection: Connection, index: LogIndex, sequence: number, pages: Pages): Promise<void> {
+    let slices = this.#due(index, pages);
+    if (slices === 0) return;
+    this.#noted = index.noted;
+    try {
+      while (slices-- > 0 && (await foldSlice(connection, index, sequence, pages)));
+      this.#patience = 1;
+    } catch {
+      this.#patience *= 2;
+    }
+  }
+
+  /** Slices that are due: all of them by the time that the log is twice as long as it should be. */
+  #due(index: LogIndex, { pageSize, pageCount }: Pages): number {
+    const threshold = this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, (pageSize * pageCount) / 4);
+    if (index.bytes < threshold) {
+      this.#noted = index.noted;
+      return 0;
+    }
+    const all = Math.ceil(blockCount(pageCount, pageSize) / SLICE_BLOCKS);
+    const due = Math.floor(((index.noted - this.#noted) * all) / (threshold * this.#patience));
+    return Math.min(due, all);
+  }
+}
+
+/** One slice. False when there is nothing left to fold, or somebody else is ahead of us. */
+async function foldSlice(connection: Connection, index: LogIndex, sequence: number, pages: Pages): Promise<boolean> {
+  const { life, place, platform } = connection;
+  const folded = await connection.transactStrictly(async ({ store, ask }) => {
+    const newest = ask(store.getKey(recordKey(sequence, 0)));
+    const newer = ask(store.getKey(recordKey(sequence + 1, 0)));
+    const head = decodeHead(await ask<unknown>(store.get(HEAD_KEY)), place);
+    // Our pages are not the newest any more: this would take back what others committed (L4).
+    if ((await newest) === undefined || (await newer) !== undefined) return null;
+    index.learn(head.blocks, head.keptFrom);
+    const last = blockCount(pages.pageCount, pages.pageSize);
+    const behind = index.behind().filter(([block]) => block < last);
+    const slice = behind.slice(0, SLICE_BLOCKS);
+    const blocks = Array.from({ length: last }, (_, block) => head.blocks[block] ?? 0);
+    for (const [block] of slice) blocks[block] = sequence;
+    // Records after that are needed still, and the newest one always: it is the fence.
+    const keptFrom = Math.max(head.keptFrom, behind[SLICE_BLOCKS]?.[1] ?? sequence);
+    put(store, life, sequence, pages, slice);
+    store.put(encodeHead({ life, sequence, pageSize: pages.pageSize, keptFrom, blocks }), HEAD_KEY);
+    if (head.blocks.length > last) store.delete(platform.range(...blocksFrom(last)));
+    if (keptFrom > head.keptFrom) store.delete(platform.range(...recordsBefore(keptFrom)));
+    return { blocks, keptFrom, isMore: behind.length > SLICE_BLOCKS };
+  });
+  if (folded !== null) index.learn(folded.blocks, folded.keptFrom);
+  return folded?.isMore ?? false;
+}
+
+function put(
+  store: IDBObjectStore,
+  life: Life,
+  sequence: number,
+  pages: Pages,
+  slice: readonly (readonly [block: number, since: number])[],
+): void {
+  for (const [block] of slice) store.put(encodeBlock(life, sequence, block, pages), blockKey(block));
+}

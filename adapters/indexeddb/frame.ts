@@ -1,0 +1,74 @@
+// What every stored value begins with: a checksum over the rest, what it is, whose database it belongs to and the
+// sequence it was written at. Values are words of 32 bits, in the order of the machine, which is the same on all that
+// have browsers; bytes in IndexedDB never leave their machine.
+import { ImageCorrupt } from "../../src/errors.ts";
+import { checksum, wordsOf } from "./checksum.ts";
+
+/** Told apart, so that a value under a wrong key is found out. */
+export const KIND = { head: 0x70640001, block: 0x70640002, record: 0x70640003 } as const;
+export type Kind = keyof typeof KIND;
+
+/** One database's life: random, made with it. A database that was deleted and made anew has another one. */
+export type Life = readonly [number, number, number, number];
+
+/** Words before the body: checksum, kind, life, sequence. */
+export const FRAME_WORDS = 8;
+
+const LIFE_AT = 2;
+const SEQUENCE_AT = 6;
+
+export function newLife(): Life {
+  const [a, b, c, d] = crypto.getRandomValues(new Uint32Array(4));
+  return [a!, b!, c!, d!];
+}
+
+export const sameLife = (a: Life, b: Life): boolean => a.every((word, i) => word === b[i]);
+
+/** A frame with room for a body. */
+export function newFrame(kind: Kind, life: Life, sequence: number, bodyWords: number): Uint32Array {
+  const words = new Uint32Array(FRAME_WORDS + bodyWords);
+  words[1] = KIND[kind];
+  words.set(life, LIFE_AT);
+  setLong(words, SEQUENCE_AT, sequence);
+  return words;
+}
+
+/** The value to store. Nothing may be changed in it any more. */
+export function seal(words: Uint32Array): Uint8Array {
+  words[0] = checksum(words, 1);
+  return new Uint8Array(words.buffer);
+}
+
+/** A value that was stored. */
+export interface Frame {
+  readonly life: Life;
+  readonly sequence: number;
+  readonly body: Uint32Array;
+}
+
+/** Opens a stored value, or says in `ImageCorrupt` that `what` is not as it was written. */
+export function unseal(value: unknown, kind: Kind, life: Life | null, what: string, place: string): Frame {
+  const corrupt = (problem: string): never => {
+    throw new ImageCorrupt(place, `${what} ${problem}`, { remedy: REMEDY });
+  };
+  if (value === undefined) return corrupt("is missing");
+  // Not `instanceof`: in workers, values of another realm have been seen.
+  if (!ArrayBuffer.isView(value)) return corrupt("is something else");
+  const words = wordsOf(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  if (value.byteLength % 4 !== 0 || words.length < FRAME_WORDS) return corrupt("is cut off");
+  if (words[1] !== KIND[kind]) return corrupt("is something else");
+  if (words[0] !== checksum(words, 1)) return corrupt("does not match its checksum");
+  const found: Life = [words[2]!, words[3]!, words[4]!, words[5]!];
+  if (life !== null && !sameLife(life, found)) return corrupt("belongs to another database");
+  return { life: found, sequence: getLong(words, SEQUENCE_AT), body: words.subarray(FRAME_WORDS) };
+}
+
+export const REMEDY = "restore it from a copy, or delete it to start anew";
+
+/** Integers up to 2^53 in two words. */
+export function setLong(words: Uint32Array, at: number, value: number): void {
+  words[at] = value % 0x100000000;
+  words[at + 1] = Math.floor(value / 0x100000000);
+}
+
+export const getLong = (words: Uint32Array, at: number): number => words[at]! + words[at + 1]! * 0x100000000;

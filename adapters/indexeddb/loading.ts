@@ -1,0 +1,169 @@
+// Reads a whole place in one transaction: the head, the blocks of the base, and the log over them. Throws `ImageCorrupt`
+// when they do not fit together, and changes nothing.
+import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
+import { CHUNK_BYTES, type LoadedImage } from "../../src/port.ts";
+import { wordsOf } from "./checksum.ts";
+import { type Life, REMEDY } from "./frame.ts";
+import { decodeBlock, decodeHead, type Head } from "./head.ts";
+import { BLOCK_BYTES, blockCount, blockOf, blocksFrom, HEAD_KEY, recordsFrom } from "./layout.ts";
+import { LogIndex } from "./log-index.ts";
+import { Joiner, type LogRecord } from "./parts.ts";
+import type { Platform } from "./platform.ts";
+import { applyDelta, checkPages, type Expected, headerOf, loggedAs } from "./record.ts";
+import type { Inside } from "./transaction.ts";
+
+/** Asked for at once: more would be a lump in memory, fewer would be waited for too often. */
+const BLOCKS_AT_ONCE = 16;
+const PARTS_AT_ONCE = 128;
+
+export interface LoadedPlace {
+  readonly image: LoadedImage;
+  readonly sequence: number;
+  readonly index: LogIndex;
+}
+
+/** Everything in the store. Runs inside a transaction. */
+export async function loadPlace(platform: Platform, inside: Inside, life: Life, place: string): Promise<LoadedPlace> {
+  const head = decodeHead(await inside.ask<unknown>(inside.store.get(HEAD_KEY)), place);
+  const image = new GrowingImage(head, place);
+  await readBlocks(platform, inside, head, image, place);
+  const index = new LogIndex();
+  let sequence = head.keptFrom - 1;
+  for await (const record of readRecords(platform, inside, life, sequence, place)) {
+    sequence = record.sequence;
+    image.apply(record);
+    index.note(loggedAs(record), head.blocks);
+  }
+  // The newest one is never taken away.
+  if (sequence < head.keptFrom || sequence < head.sequence) {
+    throw new ImageCorrupt(place, `record ${sequence + 1} of its log is missing`, { remedy: REMEDY });
+  }
+  return { image: image.finish(), sequence, index };
+}
+
+async function readBlocks(
+  platform: Platform,
+  { store, ask }: Inside,
+  head: Head,
+  image: GrowingImage,
+  place: string,
+): Promise<void> {
+  const written = head.blocks.flatMap((at, block) => (at > 0 ? [block] : []));
+  const fetch = (from: number): Promise<unknown[]> =>
+    ask<unknown[]>(store.getAll(platform.range(...blocksFrom(written[from]!)), BLOCKS_AT_ONCE));
+  let next = written.length > 0 ? fetch(0) : null;
+  for (let at = 0; next !== null;) {
+    const values: unknown[] = await next;
+    const to = at + BLOCKS_AT_ONCE;
+    // Asked for before the ones that came are looked at: the browser reads meanwhile.
+    next = to < written.length ? fetch(to) : null;
+    for (const [i, block] of written.slice(at, to).entries()) {
+      image.put(block, decodeBlock(values[i], head, block, place));
+    }
+    at = to;
+  }
+}
+
+/** The records after `after`, in their order, until there are no more. Runs inside a transaction. */
+export async function* readRecords(
+  platform: Platform,
+  { store, ask }: Inside,
+  life: Life,
+  after: number,
+  place: string,
+): AsyncGenerator<LogRecord> {
+  const joiner = new Joiner(life, after + 1, place);
+  for (;;) {
+    const range = platform.range(...recordsFrom(...joiner.next));
+    const values = await ask<unknown[]>(store.getAll(range, PARTS_AT_ONCE));
+    for (const value of values) {
+      const record = joiner.take(value);
+      if (record !== null) yield record;
+    }
+    if (values.length < PARTS_AT_ONCE) break;
+  }
+  joiner.end();
+}
+
+/** The pages as block after block and record after record comes in. */
+class GrowingImage {
+  readonly #head: Head;
+  readonly #place: string;
+  readonly #chunks: Uint8Array[] = [];
+  readonly #expected: Expected = new Map();
+  #pageSize: number;
+  /** After the last record; before the first one, as many as there can be. */
+  #pageCount: number;
+
+  constructor(head: Head, place: string) {
+    this.#head = head;
+    this.#place = place;
+    this.#pageSize = head.pageSize;
+    this.#pageCount = head.blocks.length === 0 ? 0 : head.blocks.length * (BLOCK_BYTES / head.pageSize);
+  }
+
+  put(block: number, bytes: Uint8Array): void {
+    const at = block * BLOCK_BYTES;
+    this.#chunk(at).set(bytes, at % CHUNK_BYTES);
+  }
+
+  apply({ sequence, body }: LogRecord): void {
+    const { pageSize, pageCount } = headerOf(body);
+    if (pageSize === 0) return;
+    if (this.#pageSize !== 0 && pageSize !== this.#pageSize) {
+      const problem = `record ${sequence} of its log has pages of another size`;
+      throw new ImageCorrupt(this.#place, problem, { remedy: REMEDY });
+    }
+    this.#pageSize = pageSize;
+    const page = (number: number): Uint32Array | null =>
+      this.#isOlder(number, sequence) ? wordsOf(this.#page(number)) : null;
+    applyDelta(body, sequence, page, this.#expected);
+    // What comes back after a database shrank is new, and new pages are zeros.
+    for (let number = pageCount + 1; number <= this.#pageCount; number++) {
+      if (!this.#isOlder(number, sequence)) continue;
+      this.#expected.delete(number);
+      this.#page(number).fill(0);
+    }
+    this.#pageCount = pageCount;
+  }
+
+  finish(): LoadedImage {
+    const [pageSize, pageCount] = [this.#pageSize, this.#pageCount];
+    if (pageCount === 0) return { pageSize, pageCount, chunks: [] };
+    checkPages(this.#expected, (number) => wordsOf(this.#page(number)), this.#place);
+    const perBlock = BLOCK_BYTES / pageSize;
+    for (let block = 0; block < blockCount(pageCount, pageSize); block++) {
+      if ((this.#head.blocks[block] ?? 0) > 0) continue;
+      const last = Math.min((block + 1) * perBlock, pageCount);
+      for (let number = block * perBlock + 1; number <= last; number++) {
+        if (!this.#expected.has(number)) {
+          throw new ImageCorrupt(this.#place, `page ${number} is missing`, { remedy: REMEDY });
+        }
+      }
+    }
+    const chunks = Math.ceil((pageCount * pageSize) / CHUNK_BYTES);
+    for (let chunk = 0; chunk < chunks; chunk++) this.#chunk(chunk * CHUNK_BYTES);
+    return { pageSize, pageCount, chunks: this.#chunks.slice(0, chunks) };
+  }
+
+  /** Whether the base has the page as it was before record `sequence`, or not at all. */
+  #isOlder(number: number, sequence: number): boolean {
+    return (this.#head.blocks[blockOf(number, this.#pageSize)] ?? 0) < sequence;
+  }
+
+  #page(number: number): Uint8Array {
+    const at = (number - 1) * this.#pageSize;
+    return this.#chunk(at).subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + this.#pageSize);
+  }
+
+  #chunk(at: number): Uint8Array {
+    const index = Math.floor(at / CHUNK_BYTES);
+    while (this.#chunks.length <= index) this.#chunks.push(new Uint8Array(CHUNK_BYTES));
+    return this.#chunks[index]!;
+  }
+}
+
+/** A place where nothing was ever written, though something must be. */
+export function refuseEmpty(place: string): never {
+  throw new StorageRefused("storage-missing", place, "nothing is there");
+}

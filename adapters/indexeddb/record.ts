@@ -1,0 +1,137 @@
+// A delta as words, and back: for each page what changed of it, as runs of words, and a checksum over what it then is.
+// Commits change few words of the pages they touch; whole pages would be ten times as much.
+import { ImageCorrupt } from "../../src/errors.ts";
+import type { PageDelta } from "../../src/port.ts";
+import { checksum, wordsOf } from "./checksum.ts";
+import { REMEDY } from "./frame.ts";
+import type { Logged } from "./log-index.ts";
+import type { LogRecord } from "./parts.ts";
+
+const HEADER_WORDS = 3;
+const PAGE_WORDS = 3;
+
+/** Runs this near to each other are one: a run costs a word. */
+const NEAR_WORDS = 2;
+
+/** What a record says before its pages. */
+export interface DeltaHeader {
+  readonly pageSize: number;
+  readonly pageCount: number;
+}
+
+/** Reused from one append to the next, so that a commit allocates little. */
+let scratch: Uint32Array = new Uint32Array(64 * 1024);
+
+/** The words of a delta. Valid until the next call. */
+export function encodeDelta({ pageSize, pageCount, pages, before }: PageDelta): Uint32Array {
+  const pageWords = pageSize / 4;
+  let at = HEADER_WORDS;
+  reserve(at, 0);
+  scratch[0] = pageSize;
+  scratch[1] = pageCount;
+  scratch[2] = pages.size;
+  for (const [number, bytes] of pages) {
+    // A run is at least a word, and so is the gap to the next one.
+    reserve(at, PAGE_WORDS + pageWords * 2);
+    const words = wordsOf(bytes);
+    const old = before?.(number);
+    scratch[at] = number;
+    scratch[at + 1] = checksum(words);
+    const runs = at + 2;
+    at += PAGE_WORDS;
+    if (old === undefined) {
+      scratch[runs] = 1;
+      at = putRun(words, 0, pageWords, at);
+    } else {
+      const [end, count] = putChanges(words, old === null ? null : wordsOf(old), at);
+      scratch[runs] = count;
+      at = end;
+    }
+  }
+  return scratch.subarray(0, at);
+}
+
+/** The runs of `words` that differ from `old`, or from zeros. Gives where they end, and how many there are. */
+function putChanges(words: Uint32Array, old: Uint32Array | null, from: number): [number, number] {
+  const { length } = words;
+  let [at, count, i] = [from, 0, 0];
+  for (;;) {
+    if (old === null) while (i < length && words[i] === 0) i++;
+    else while (i < length && words[i] === old[i]) i++;
+    if (i === length) return [at, count];
+    const start = i;
+    let end = i + 1;
+    for (i = end; i < length && i - end <= NEAR_WORDS; i++) if (words[i] !== (old === null ? 0 : old[i])) end = i + 1;
+    i = end;
+    at = putRun(words, start, end, at);
+    count++;
+  }
+}
+
+function putRun(words: Uint32Array, start: number, end: number, at: number): number {
+  // Pages are 16384 words at the most: either fits into half a word.
+  scratch[at] = (start << 16) | (end - start);
+  for (let i = start; i < end; i++) scratch[at + 1 + i - start] = words[i]!;
+  return at + 1 + end - start;
+}
+
+function reserve(at: number, more: number): void {
+  if (at + more <= scratch.length) return;
+  const larger = new Uint32Array(Math.max(at + more, scratch.length * 2));
+  larger.set(scratch.subarray(0, at));
+  scratch = larger;
+}
+
+/** What the pages of a record must be when it has been applied. */
+export type Expected = Map<number, { readonly checksum: number; readonly sequence: number }>;
+
+export function headerOf(body: Uint32Array): DeltaHeader {
+  return { pageSize: body[0]!, pageCount: body[1]! };
+}
+
+/** A record as its index wants it. */
+export const loggedAs = ({ sequence, bytes, body }: LogRecord): Logged => ({
+  ...{ sequence, bytes, pages: pagesOf(body) },
+  ...headerOf(body),
+});
+
+/** The pages that a record changes. */
+function* pagesOf(body: Uint32Array): Generator<number> {
+  for (let at = HEADER_WORDS, left = body[2]!; left > 0; left--) {
+    yield body[at]!;
+    let runs = body[at + 2]!;
+    for (at += PAGE_WORDS; runs > 0; runs--) at += 1 + (body[at]! & 0xffff);
+  }
+}
+
+/**
+ * Applies a record to pages. `page` gives what a page holds before, zeros when it is a new one, or null to leave it as
+ * it is. `expected` is brought up to date.
+ */
+export function applyDelta(
+  body: Uint32Array,
+  sequence: number,
+  page: (number: number) => Uint32Array | null,
+  expected: Expected,
+): void {
+  for (let at = HEADER_WORDS, left = body[2]!; left > 0; left--) {
+    const number = body[at]!;
+    const target = page(number);
+    if (target !== null) expected.set(number, { checksum: body[at + 1]!, sequence });
+    let runs = body[at + 2]!;
+    for (at += PAGE_WORDS; runs > 0; runs--) {
+      const [start, length] = [body[at]! >>> 16, body[at]! & 0xffff];
+      target?.set(body.subarray(at + 1, at + 1 + length), start);
+      at += 1 + length;
+    }
+  }
+}
+
+/** Throws `ImageCorrupt` when pages are not what the last record that changed them said. */
+export function checkPages(expected: Expected, page: (number: number) => Uint32Array, place: string): void {
+  for (const [number, { checksum: wanted, sequence }] of expected) {
+    if (checksum(page(number)) === wanted) continue;
+    const problem = `page ${number} is not what record ${sequence} of its log made of it`;
+    throw new ImageCorrupt(place, problem, { remedy: REMEDY });
+  }
+}
