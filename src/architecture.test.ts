@@ -36,7 +36,13 @@ const ROOMS: readonly Room[] = [
   {
     name: "store",
     files: /^src\/store\//,
-    may: /^src\/((store|records)\/.*|engine\/(database|engine|row|statement)\.ts|(check|errors|port|sql)\.ts)$/,
+    may: /^src\/((store|records|format)\/.*|engine\/(database|engine|row|statement)\.ts|(check|errors|port|sql)\.ts)$/,
+  },
+  { name: "file format, read by hand", files: /^src\/format\//, may: /^src\/format\/.*$/ },
+  {
+    name: "salvage",
+    files: /^src\/salvage\//,
+    may: /^src\/((salvage|format|records|store)\/.*|engine\/(database|engine|row|statement)\.ts|(check|errors|port|sql)\.ts)$/,
   },
   // No test runner, no Node: whoever runs the suite hands those in.
   {
@@ -44,7 +50,11 @@ const ROOMS: readonly Room[] = [
     files: /^src\/contract\//,
     may: /^src\/((contract|records|store)\/.*|engine\/(database|engine|row|statement)\.ts|errors\.ts|port\.ts|sql\.ts|index\.ts)$/,
   },
-  { name: "public names", files: /^src\/index\.ts$/, may: /^src\/((store|records)\/.*|(check|errors|port)\.ts)$/ },
+  {
+    name: "public names",
+    files: /^src\/index\.ts$/,
+    may: /^src\/((store|records|salvage)\/.*|(check|errors|port)\.ts)$/,
+  },
   {
     name: "tests of adapters",
     files: /^adapters\/.*(\.test|\/testing)\.ts$/,

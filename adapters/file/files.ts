@@ -122,7 +122,8 @@ export class Files {
   #refuseLogWithoutBase(scanned: Scanned | null): void {
     this.close();
     if (scanned === null) return;
-    throw new ImageCorrupt(this.#place, "the database is gone but its log (-wal) holds committed pages");
+    const problem = "the database is gone but its log (-wal) holds committed pages";
+    throw new ImageCorrupt(this.#place, problem, { where: { part: "base" } });
   }
 
   #refuseOtherLog({ pageSize }: Base, scanned: Scanned | null): void {

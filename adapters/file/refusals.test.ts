@@ -13,6 +13,7 @@ const golden = (name: string): Buffer => fs.readFileSync(new URL(`../../src/cont
 async function made(sql: string, pageSize = 4096): Promise<Uint8Array> {
   const db = new Database(await loadEngine(), { pageSize, pageCount: 0, chunks: [] });
   db.exec(sql);
+  db.settle();
   const { pages } = db;
   const whole = Buffer.concat(Array.from({ length: pages.pageCount }, (_, i) => pages.page(i + 1)));
   db.close();

@@ -91,7 +91,10 @@ export function loadImage(place: string, file: ReadableFile, pageSize: number, l
   const pageCount = log?.pageCount ?? readHeaderOf(file, place).pageCount ?? Math.ceil(size / pageSize);
   for (let number = wholePages + 1; number <= pageCount; number++) {
     if (log?.pages.has(number)) continue;
-    throw new ImageCorrupt(place, `it should have ${pageCount} pages and page ${number} is missing (truncated)`);
+    const where = { part: "base", page: number, offset: (number - 1) * pageSize } as const;
+    throw new ImageCorrupt(place, `of ${pageCount} pages it should have, page ${number} is missing (truncated)`, {
+      where,
+    });
   }
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < pageCount * pageSize; at += CHUNK_BYTES) {

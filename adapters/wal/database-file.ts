@@ -38,18 +38,18 @@ export function committed(scanned: Scanned | null): Scanned | null {
 export function refuseEmpty(place: string, bytes: number): void {
   if (bytes > 0) return;
   const remedy = "restore it, or remove it when nothing was ever in it";
-  throw new ImageCorrupt(place, "the file is empty", { remedy });
+  throw new ImageCorrupt(place, "the file is empty", { remedy, where: { part: "base", offset: 0 } });
 }
 
 /** Refuses what lies beside a database as its log and cannot be that: what is in it may be all that is left (L7). */
 export function refuseOtherLog(place: string, pageSize: number, scanned: Scanned | null, somethingElse: boolean): void {
   if (somethingElse) {
     const problem = "what lies beside it as its log (-wal) is no log; move it away to open without it";
-    throw new ImageCorrupt(place, problem);
+    throw new ImageCorrupt(place, problem, { where: { part: "log", offset: 0 } });
   }
   const log = committed(scanned);
   if (log !== null && log.position.pageSize !== pageSize) {
-    throw new ImageCorrupt(place, "its log has pages of another size");
+    throw new ImageCorrupt(place, "its log has pages of another size", { where: { part: "log", offset: 8 } });
   }
 }
 

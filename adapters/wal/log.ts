@@ -29,8 +29,9 @@ export function scanLog(file: ReadableFile): Scanned | null {
 
 /** Whether there are bytes that are not a log's: neither empty space nor a header that SQLite would take. */
 export function isSomethingElse(file: ReadableFile): boolean {
-  const header = readPart(file, 0, WAL_HEADER_BYTES);
-  return readHeader(header) === null && header.some((byte) => byte !== 0);
+  // The first frame's header too: nobody leaves frames behind a header of zeros.
+  const start = readPart(file, 0, WAL_HEADER_BYTES + FRAME_HEADER_BYTES);
+  return readHeader(start.subarray(0, WAL_HEADER_BYTES)) === null && start.some((byte) => byte !== 0);
 }
 
 export class Log {

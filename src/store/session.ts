@@ -2,8 +2,17 @@
 // taking in what others wrote, and turning SQLite's complaints into errors about the place.
 import { Database } from "../engine/database.ts";
 import { loadEngine } from "../engine/engine.ts";
-import { ImageCorrupt, SqlFailed, StorageRefused } from "../errors.ts";
-import type { LoadedImage, News, PageDelta, Pages, Position, Problem } from "../port.ts";
+import { type DamageSite, ImageCorrupt, SqlFailed, StorageRefused } from "../errors.ts";
+import { findDamage } from "../format/damage.ts";
+import {
+  CHUNK_BYTES,
+  type LoadedImage,
+  type News,
+  type PageDelta,
+  type Pages,
+  type Position,
+  type Problem,
+} from "../port.ts";
 import { Core } from "./core.ts";
 import type { StoreOptions } from "./options.ts";
 import { checkSchema, createMissing, isComplete } from "./schema.ts";
@@ -35,7 +44,7 @@ export class Session {
     { traceMax, ...engineOptions }: StoreOptions,
   ): Promise<Session> {
     const engine = await loadEngine(engineOptions);
-    return translating(place, () => {
+    return translating(place, pagesOf(loaded), () => {
       const db = new Database(engine, loaded.pageCount === 0 ? { ...loaded, pageSize: DEFAULT_PAGE_SIZE } : loaded);
       try {
         checkSchema(db, place);
@@ -99,13 +108,13 @@ export class Session {
 
   /** Runs reads. */
   read<T>(work: () => T): T {
-    return translating(this.#place, work);
+    return translating(this.#place, this.pages, work);
   }
 
   /** Runs `work` in one transaction; when it throws, memory is as before. */
   transaction<T>(work: () => T): T {
     try {
-      return translating(this.#place, () => this.#db.transaction(work));
+      return translating(this.#place, this.pages, () => this.#db.transaction(work));
     } catch (error) {
       this.#core?.forget();
       throw error;
@@ -134,14 +143,31 @@ export class Session {
   }
 }
 
-function translating<T>(place: string, work: () => T): T {
+function translating<T>(place: string, pages: Pages, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof SqlFailed)) throw error;
     const primary = error.resultCode & 0xff;
-    if (primary === SQLITE_CORRUPT) throw new ImageCorrupt(place, "SQLite finds it malformed", { cause: error });
+    if (primary === SQLITE_CORRUPT) {
+      throw new ImageCorrupt(place, "SQLite finds it malformed", { cause: error, where: siteOf(pages) });
+    }
     if (primary !== SQLITE_NOTADB) throw error;
     throw new StorageRefused("not-a-database", place, "SQLite does not take it for a database", { cause: error });
   }
+}
+
+/** The first malformed page. SQLite does not tell which it is. */
+function siteOf(pages: Pages): DamageSite | null {
+  const page = findDamage(pages);
+  return page === null ? null : { part: "base", page, offset: (page - 1) * pages.pageSize };
+}
+
+/** A loaded image to look at. */
+function pagesOf({ pageSize, pageCount, chunks }: LoadedImage): Pages {
+  const page = (number: number): Uint8Array => {
+    const at = (number - 1) * pageSize;
+    return chunks[Math.floor(at / CHUNK_BYTES)]!.subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + pageSize);
+  };
+  return { pageSize, pageCount, page };
 }
