@@ -1,13 +1,7 @@
-// Ends a test run with one plain line, "N passed, N failed, N skipped", for machines that read only that. Stands after
-// vitest's own reporter, which is for people.
+// Ends a test run with one plain line, "N passed, N failed, N skipped" (closing.js). Stands after vitest's own reporter,
+// which is for people.
 import type { Reporter, TestModule } from "vitest/node";
-
-/** What a run came to. */
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+import { close, type Counts } from "./closing.js";
 
 /** A file that could not even be loaded counts as one failure, and so does an error outside of any test. */
 function count(modules: readonly TestModule[], errorsOutside: number): Counts {
@@ -29,8 +23,7 @@ function count(modules: readonly TestModule[], errorsOutside: number): Counts {
 export function closingLine(): Reporter {
   return {
     onTestRunEnd(modules, errors) {
-      const { passed, failed, skipped } = count(modules, errors.length);
-      process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+      close(count(modules, errors.length));
     },
   };
 }
