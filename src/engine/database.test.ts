@@ -129,6 +129,7 @@ describe("L1: undo", () => {
     db.transaction(() => db.exec("DELETE FROM t WHERE id > 10"));
     const peer = new Database(engine, copyOf(filled(engine, 2000, { pragma: "PRAGMA auto_vacuum=FULL" }).pages));
     peer.apply(written(db));
+    db.settle();
     expect(peer.pages.pageCount).toBe(db.pages.pageCount);
     expect(texts(peer, "SELECT count(*) FROM t")).toEqual(["10"]);
     expect(integrity(peer)).toBe("ok");
@@ -168,6 +169,70 @@ describe("L1: undo", () => {
     }
     expect(integrity(db)).toBe("ok");
     db.close();
+  });
+});
+
+describe("L3: transactions during a flush", () => {
+  /** A database whose row 1 is being flushed as "flying" and was written as "next" since. */
+  function inFlight(): { db: Database; first: () => string | null; delta: PageDelta } {
+    const db = filled(engine, 50);
+    db.transaction(() => db.exec("UPDATE t SET a = 'flying' WHERE id = 1"));
+    const delta = db.delta()!;
+    db.beginFlush();
+    db.transaction(() => db.exec("UPDATE t SET a = 'next' WHERE id = 1; INSERT INTO t SELECT id + 1000, a FROM t"));
+    return { db, first: () => texts(db, "SELECT a FROM t WHERE id = 1")[0]!, delta };
+  }
+  const stored = (db: Database): (string | null)[] => {
+    const peer = new Database(engine, copyOf(db.pages));
+    expect(integrity(peer)).toBe("ok");
+    const rows = texts(peer, "SELECT a FROM t WHERE id = 1 UNION ALL SELECT count(*) FROM t");
+    peer.close();
+    return rows;
+  };
+
+  test("what is being flushed stays as it was, whatever is written meanwhile", () => {
+    const { db, first, delta } = inFlight();
+    const peer = filled(engine, 50);
+    peer.apply(delta);
+    expect(texts(peer, "SELECT a FROM t WHERE id = 1")).toEqual(["flying"]);
+    expect(first()).toBe("next");
+    db.settle();
+    peer.apply(written(db));
+    expect(texts(peer, "SELECT a FROM t WHERE id = 1 UNION ALL SELECT count(*) FROM t")).toEqual(["next", "100"]);
+    expect(integrity(peer)).toBe("ok");
+  });
+
+  test("the pages are those of the last settled flush", () => {
+    const { db } = inFlight();
+    const padded = "1".padEnd(100, ".");
+    expect(stored(db)).toEqual([padded, "50"]);
+    db.settle();
+    expect(stored(db)).toEqual(["flying", "50"]);
+    db.settle();
+    expect(stored(db)).toEqual(["next", "100"]);
+  });
+
+  test("L1: a transaction that fails during a flush takes back itself alone", () => {
+    const { db, first } = inFlight();
+    db.settle();
+    db.beginFlush();
+    const fail = (): void => {
+      db.exec("UPDATE t SET a = 'failed'; INSERT INTO t VALUES (1, 'again')");
+    };
+    expect(() => db.transaction(fail)).toThrow(/UNIQUE/);
+    expect(first()).toBe("next");
+    expect(db.delta()).toBeNull();
+    db.settle();
+    expect(stored(db)).toEqual(["next", "100"]);
+  });
+
+  test("L1: a flush that fails takes back what was built on it too", () => {
+    const { db, first } = inFlight();
+    db.undo();
+    expect(first()).toBe("1".padEnd(100, "."));
+    expect(db.delta()).toBeNull();
+    expect(integrity(db)).toBe("ok");
+    expect(stored(db)).toEqual(["1".padEnd(100, "."), "50"]);
   });
 });
 

@@ -60,9 +60,9 @@ export class Database {
     }
   }
 
-  /** The pages as they are now. */
+  /** The pages as of the last `settle`. */
   get pages(): Pages {
-    return this.#image;
+    return this.#image.durable;
   }
 
   /** Runs statements that give no rows. */
@@ -114,17 +114,25 @@ export class Database {
     }
   }
 
-  /** What was written since `settle`, or null. The bytes are views: use them before the next statement. */
+  /**
+   * What was written since the last flush began, or null. The bytes are views: use them before the next statement, or
+   * call `beginFlush` and use them until it is settled or undone.
+   */
   delta(): PageDelta | null {
     return this.#image.delta();
   }
 
-  /** What was written is durable. */
+  /** What was written is being flushed. Transactions may run meanwhile; what they write belongs to the next flush. */
+  beginFlush(): void {
+    this.#image.beginFlush();
+  }
+
+  /** What is being flushed is durable; when nothing is, what was written. */
   settle(): void {
     this.#image.settle();
   }
 
-  /** What was written is not durable and never will be: back to the last `settle`. */
+  /** What was written is not durable and never will be, nor what is being flushed: back to the last `settle`. */
   undo(): void {
     this.#image.undo();
     this.#file.stale = true;
@@ -163,7 +171,9 @@ export class Database {
         // "no transaction is active": a full or corrupt database rolls back by itself.
       }
     }
-    if (this.#image.delta() !== null) this.undo();
+    if (this.#image.delta() === null) return;
+    this.#image.rollBack();
+    this.#file.stale = true;
   }
 
   #failure(): SqlFailed {

@@ -1,8 +1,8 @@
-// The image against a model of it, driven by random steps: whatever was written, cut, undone and settled, it holds the
-// same bytes, undoes to the same bytes, and the deltas alone rebuild it elsewhere.
+// The image against a model of it, driven by random steps: whatever was written, cut, flushed, undone and settled, it
+// holds the same bytes, undoes to the same bytes, and the deltas alone rebuild it elsewhere.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CHUNK_BYTES, type PageDelta } from "../port.ts";
+import { CHUNK_BYTES, type PageDelta, type Pages } from "../port.ts";
 import { Image } from "./image.ts";
 import { emptyImage } from "./testing.ts";
 
@@ -11,15 +11,16 @@ const PAGE = 65536;
 /** Pages up to this one are written: a little more than a chunk. */
 const LAST = 20;
 
-/** What an image should be: plain pages, now and at the last settle. */
+/** What an image should be: plain pages now, when the flush began that is under way, and at the last settle. */
 interface Model {
   now: Uint8Array[];
+  flying: { readonly pages: Uint8Array[]; readonly delta: PageDelta | null } | null;
   settled: Uint8Array[];
 }
 
 const filledWith = (byte: number): Uint8Array => new Uint8Array(PAGE).fill(byte);
-const pagesOf = (image: Image): Uint8Array[] =>
-  Array.from({ length: image.pageCount }, (_, i) => image.page(i + 1).slice());
+const pagesOf = (image: Pages): Uint8Array[] =>
+  Array.from({ length: image.pageCount }, (_, i) => image.page(i + 1));
 /** By value and fast: a page at a time through memcmp. */
 const same = (one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean =>
   one.length === other.length && one.every((page, i) => Buffer.compare(page, other[i]!) === 0);
@@ -49,32 +50,53 @@ const truncate = fc.integer({ min: 0, max: LAST }).map((count): Step => ({
     while (now.length < count) now.push(filledWith(0));
   },
 }));
+const rollBack: Step = {
+  name: "rollBack",
+  run(image, model) {
+    image.rollBack();
+    model.now = [...(model.flying?.pages ?? model.settled)];
+    expect(image.delta()).toBeNull();
+  },
+};
 const undo: Step = {
   name: "undo",
   run(image, model) {
     image.undo();
     model.now = [...model.settled];
+    model.flying = null;
+    expect(image.delta()).toBeNull();
+  },
+};
+const beginFlush: Step = {
+  name: "beginFlush",
+  run(image, model) {
+    if (model.flying !== null) return;
+    const delta = image.delta();
+    image.beginFlush();
+    model.flying = { pages: [...model.now], delta };
     expect(image.delta()).toBeNull();
   },
 };
 const settle: Step = {
   name: "settle",
   run(image, model, replica) {
-    const delta = image.delta();
+    // The bytes of a flush under way are those from when it began.
+    const delta = model.flying === null ? image.delta() : model.flying.delta;
+    const settled = model.flying?.pages ?? model.now;
     if (delta !== null) {
       expect([...delta.pages.keys()]).toEqual([...delta.pages.keys()].sort((a, b) => a - b));
       replica.apply(sent(delta));
     }
     image.settle();
-    model.settled = [...model.now];
-    expect(image.delta()).toBeNull();
-    expect(same(pagesOf(replica), model.now)).toBe(true);
+    model.settled = [...settled];
+    model.flying = null;
+    expect(same(pagesOf(replica), settled)).toBe(true);
   },
 };
 const replace: Step = {
   name: "replace",
   run(image, model, replica) {
-    settle.run(image, model, replica);
+    undo.run(image, model, replica);
     const chunks = [new Uint8Array(CHUNK_BYTES).fill(9)];
     for (const one of [image, replica])
       one.replace({ pageSize: PAGE, pageCount: 3, chunks: chunks.map((c) => c.slice()) });
@@ -87,10 +109,12 @@ const steps = fc.array(
     { weight: 6, arbitrary: write },
     { weight: 3, arbitrary: truncate },
     { weight: 4, arbitrary: fc.constant(settle) },
+    { weight: 3, arbitrary: fc.constant(beginFlush) },
+    { weight: 2, arbitrary: fc.constant(rollBack) },
     { weight: 2, arbitrary: fc.constant(undo) },
     { weight: 1, arbitrary: fc.constant(replace) },
   ),
-  { maxLength: 30, size: "max" },
+  { maxLength: 40, size: "max" },
 );
 
 describe("image", () => {
@@ -98,10 +122,11 @@ describe("image", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const [image, replica] = [new Image(emptyImage(PAGE)), new Image(emptyImage(PAGE))];
-        const model: Model = { now: [], settled: [] };
+        const model: Model = { now: [], flying: null, settled: [] };
         for (const step of all) {
           step.run(image, model, replica);
           expect(same(pagesOf(image), model.now), step.name).toBe(true);
+          expect(same(pagesOf(image.durable), model.settled), `durable after ${step.name}`).toBe(true);
         }
         image.undo();
         expect(same(pagesOf(image), model.settled)).toBe(true);

@@ -1,107 +1,138 @@
-// The database as pages in memory. It remembers what the pages written since the last `settle` held before (the undo
-// set), so that a flush that fails can be taken back, and gives the pages written as a delta. It knows nothing of SQL,
-// WebAssembly or storage.
-import { CHUNK_BYTES, type LoadedImage, type PageDelta } from "../port.ts";
+// The database as pages in memory. Pages written go to other memory than what they replace, so what is not durable yet can
+// be taken back, and what is durable stays readable, while the next transaction is written already. It knows nothing of
+// SQL, WebAssembly or storage.
+import { CHUNK_BYTES, type LoadedImage, type PageDelta, type Pages } from "../port.ts";
 
-/** Pre-image buffers kept from one transaction to the next: as many as a large group changes, 2 MB of them. */
-const SPARE_PAGES = 512;
+/** Where a page lies: a slot is as much memory as a page needs. */
+type Slot = number;
+const NOWHERE: Slot = -1;
+
+/** What was written since one flush began, until the next one begins: made durable together, or taken back. */
+interface Layer {
+  /** Page number → where its bytes from before this layer lie. A page in here was written or dropped. */
+  readonly before: Map<number, Slot>;
+  /** Pages before this layer. */
+  readonly pageCount: number;
+}
 
 export class Image {
   readonly pageSize: number;
   pageCount: number;
-  readonly #pagesPerChunk: number;
-  readonly #chunks: Uint8Array[];
-  /** Page number → its bytes before the first write since `settle`. */
-  readonly #before: Map<number, Uint8Array> = new Map();
-  readonly #written: Set<number> = new Set();
-  #pageCountBefore: number;
-  /** Pre-image buffers of settled transactions, kept so that a commit allocates nothing. */
-  readonly #spare: Uint8Array[] = [];
+  /** The pages as of the last `settle`, whatever was written since. */
+  readonly durable: Pages;
+  readonly #slotsPerChunk: number;
+  readonly #chunks: Uint8Array[] = [];
+  /** Index: page number. */
+  #slots: Slot[] = [];
+  /** Slots that hold nothing; the last one was used last and is taken first, being in the processor's cache. */
+  #free: Slot[] = [];
+  /** From the oldest to the one that is written to. Two at the most: one is being flushed. */
+  readonly #layers: Layer[] = [];
 
-  constructor({ pageSize, pageCount, chunks }: LoadedImage) {
-    this.pageSize = pageSize;
-    this.pageCount = pageCount;
-    this.#pageCountBefore = pageCount;
-    this.#pagesPerChunk = CHUNK_BYTES / pageSize;
-    this.#chunks = chunks;
+  constructor(loaded: LoadedImage) {
+    this.pageSize = loaded.pageSize;
+    this.pageCount = 0;
+    this.#slotsPerChunk = CHUNK_BYTES / loaded.pageSize;
+    this.replace(loaded);
+    this.durable = this.#makeDurable();
   }
 
-  /** A view of page `number` (from 1), valid until the next write. */
+  /** A view of page `number` (from 1) as it is now, valid until its next write. */
   page(number: number): Uint8Array {
-    const index = number - 1;
-    const at = (index % this.#pagesPerChunk) * this.pageSize;
-    const chunk = this.#chunks[Math.floor(index / this.#pagesPerChunk)]!;
-    return chunk.subarray(at, at + this.pageSize);
+    return this.#slot(this.#slots[number]!);
   }
 
   /** Copies bytes from `offset` into `target`; returns how many were there. SQLite may ask for part of a page. */
   read(offset: number, target: Uint8Array): number {
-    const available = Math.min(target.length, this.pageCount * this.pageSize - offset);
+    const { pageSize } = this;
+    const available = Math.min(target.length, this.pageCount * pageSize - offset);
     let done = 0;
     while (done < available) {
-      const chunk = this.#chunks[Math.floor((offset + done) / CHUNK_BYTES)]!;
-      const at = (offset + done) % CHUNK_BYTES;
-      const part = chunk.subarray(at, at + Math.min(available - done, CHUNK_BYTES - at));
+      const number = Math.floor((offset + done) / pageSize) + 1;
+      const from = (offset + done) % pageSize;
+      const page = this.page(number);
+      const part = from === 0 && available - done >= pageSize ? page : page.subarray(from, from + available - done);
       target.set(part, done);
       done += part.length;
     }
     return Math.max(done, 0);
   }
 
-  /** Replaces page `number`, which may lie past the end, remembering what it held. */
+  /** Replaces page `number`, which may lie past the end. */
   write(number: number, bytes: Uint8Array): void {
-    if (!this.#written.has(number)) {
-      this.#written.add(number);
-      this.#remember(number);
-    }
-    this.#grow(number);
-    this.page(number).set(bytes);
+    this.#grow(number - 1);
+    this.#writable(number).set(bytes);
+    if (number > this.pageCount) this.pageCount = number;
   }
 
-  /** Drops the pages after `pageCount`, remembering what they held. */
+  /** Drops the pages after `pageCount`. */
   truncate(pageCount: number): void {
+    const { before } = this.#top;
     for (let number = this.pageCount; number > pageCount; number--) {
-      this.#remember(number);
-      this.#written.delete(number);
+      const slot = this.#slots[number]!;
+      if (before.has(number)) this.#free.push(slot);
+      else before.set(number, slot);
+      this.#slots[number] = NOWHERE;
     }
     this.#grow(pageCount);
     this.pageCount = pageCount;
   }
 
-  /** The pages written since `settle`, or null when nothing changed. The bytes are views: use them before the next write. */
+  /**
+   * The pages written since the last flush began, or null when nothing changed. The bytes are views, valid until they are
+   * written again or, once their flush began, until it is settled or undone.
+   */
   delta(): PageDelta | null {
-    if (this.#written.size === 0 && this.pageCount === this.#pageCountBefore) return null;
+    const { before, pageCount } = this.#top;
     const pages = new Map<number, Uint8Array>();
-    for (const number of [...this.#written].sort((a, b) => a - b)) pages.set(number, this.page(number));
-    return { pageSize: this.pageSize, pageCount: this.pageCount, pages };
+    const numbers = [...before.keys()].filter((number) => number <= this.pageCount);
+    for (const number of numbers.sort((a, b) => a - b)) pages.set(number, this.page(number));
+    if (pages.size === 0 && this.pageCount === pageCount) return null;
+    const held = (number: number): Uint8Array | null => {
+      const slot = before.get(number) ?? NOWHERE;
+      return slot === NOWHERE ? null : this.#slot(slot);
+    };
+    return { pageSize: this.pageSize, pageCount: this.pageCount, pages, before: held };
   }
 
-  /** What was written is durable now: forget what the pages held before. */
+  /** What was written so far is being flushed: what is written from now on belongs to the next flush. */
+  beginFlush(): void {
+    if (this.#layers.length > 1) throw new Error("one flush at a time");
+    this.#addLayer();
+  }
+
+  /** What is being flushed is durable now; when nothing is, what was written. */
   settle(): void {
-    for (const bytes of this.#before.values()) {
-      if (this.#spare.length >= SPARE_PAGES) break;
-      this.#spare.push(bytes);
-    }
-    this.#before.clear();
-    this.#written.clear();
-    this.#pageCountBefore = this.pageCount;
+    const { before } = this.#layers.shift()!;
+    for (const slot of before.values()) if (slot !== NOWHERE) this.#free.push(slot);
+    if (this.#layers.length === 0) this.#addLayer();
   }
 
-  /** Puts the pages back as they were at the last `settle`. */
-  undo(): void {
-    for (const [number, bytes] of this.#before) {
-      this.#grow(number);
-      this.page(number).set(bytes);
+  /** Takes back what was written since the last flush began. */
+  rollBack(): void {
+    const { before, pageCount } = this.#layers.pop()!;
+    for (const [number, slot] of before) {
+      const written = this.#slots[number]!;
+      if (written !== NOWHERE) this.#free.push(written);
+      this.#slots[number] = slot;
     }
-    this.pageCount = this.#pageCountBefore;
-    this.settle();
+    this.pageCount = pageCount;
+    this.#addLayer();
+  }
+
+  /** Takes back everything since the last `settle`: what is being flushed too. */
+  undo(): void {
+    this.rollBack();
+    if (this.#layers.length === 1) return;
+    this.#layers.pop();
+    this.rollBack();
   }
 
   /** Takes over pages that another writer committed. Nothing of our own may be pending. */
   apply({ pageCount, pages }: PageDelta): void {
-    this.#grow(pageCount);
+    this.truncate(pageCount);
+    // In place: a stretch of log can be long, and nothing has to be taken back.
     for (const [number, bytes] of pages) if (number <= pageCount) this.page(number).set(bytes);
-    this.pageCount = pageCount;
     this.settle();
   }
 
@@ -109,26 +140,65 @@ export class Image {
   replace({ pageCount, chunks }: LoadedImage): void {
     this.#chunks.splice(0, this.#chunks.length, ...chunks);
     this.pageCount = pageCount;
-    this.settle();
+    this.#slots = Array.from({ length: pageCount + 1 }, (_, number) => number - 1);
+    this.#free = [];
+    for (let slot = chunks.length * this.#slotsPerChunk - 1; slot >= pageCount; slot--) this.#free.push(slot);
+    this.#layers.length = 0;
+    this.#addLayer();
   }
 
-  #remember(number: number): void {
-    if (number > this.#pageCountBefore || this.#before.has(number)) return;
-    const copy = this.#spare.pop() ?? new Uint8Array(this.pageSize);
-    copy.set(this.page(number));
-    this.#before.set(number, copy);
+  get #top(): Layer {
+    return this.#layers.at(-1)!;
   }
 
+  #addLayer(): void {
+    this.#layers.push({ before: new Map(), pageCount: this.pageCount });
+  }
+
+  /** Memory for page `number` that no older layer needs. */
+  #writable(number: number): Uint8Array {
+    const { before } = this.#top;
+    const slot = this.#slots[number] ?? NOWHERE;
+    if (before.has(number) && slot !== NOWHERE) return this.#slot(slot);
+    if (!before.has(number)) before.set(number, slot);
+    const fresh = this.#take();
+    this.#slots[number] = fresh;
+    return this.#slot(fresh);
+  }
+
+  /** Adds pages of zeros: whoever takes the delta has other bytes there, or none. */
   #grow(pageCount: number): void {
-    while (this.#chunks.length * this.#pagesPerChunk < pageCount) this.#chunks.push(new Uint8Array(CHUNK_BYTES));
-    if (pageCount <= this.pageCount) return;
-    // A page between the old end and the new one may hold what a dropped page held: SQLite expects zeros.
-    for (let number = this.pageCount + 1; number <= pageCount; number++) {
-      this.page(number).fill(0);
-      // Whoever takes the delta has other bytes there, or none: SQLite never writes a page that one transaction took and
-      // gave back.
-      this.#written.add(number);
-    }
-    this.pageCount = pageCount;
+    for (let number = this.pageCount + 1; number <= pageCount; number++) this.#writable(number).fill(0);
+    if (pageCount > this.pageCount) this.pageCount = pageCount;
+  }
+
+  #take(): Slot {
+    const slot = this.#free.pop();
+    if (slot !== undefined) return slot;
+    const first = this.#chunks.length * this.#slotsPerChunk;
+    this.#chunks.push(new Uint8Array(CHUNK_BYTES));
+    for (let next = first + this.#slotsPerChunk - 1; next > first; next--) this.#free.push(next);
+    return first;
+  }
+
+  #slot(slot: Slot): Uint8Array {
+    const chunk = this.#chunks[Math.floor(slot / this.#slotsPerChunk)]!;
+    const at = (slot % this.#slotsPerChunk) * this.pageSize;
+    return chunk.subarray(at, at + this.pageSize);
+  }
+
+  #makeDurable(): Pages {
+    const layers = this.#layers;
+    return {
+      pageSize: this.pageSize,
+      get pageCount() {
+        return layers[0]!.pageCount;
+      },
+      page: (number) => {
+        // The oldest layer that has it knows where it lay before all of them.
+        const layer = layers.find(({ before }) => before.has(number));
+        return layer === undefined ? this.page(number) : this.#slot(layer.before.get(number)!);
+      },
+    };
   }
 }
