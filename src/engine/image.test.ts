@@ -19,8 +19,7 @@ interface Model {
 }
 
 const filledWith = (byte: number): Uint8Array => new Uint8Array(PAGE).fill(byte);
-const pagesOf = (image: Pages): Uint8Array[] =>
-  Array.from({ length: image.pageCount }, (_, i) => image.page(i + 1));
+const pagesOf = (image: Pages): Uint8Array[] => Array.from({ length: image.pageCount }, (_, i) => image.page(i + 1));
 /** By value and fast: a page at a time through memcmp. */
 const same = (one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean =>
   one.length === other.length && one.every((page, i) => Buffer.compare(page, other[i]!) === 0);
