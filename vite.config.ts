@@ -47,6 +47,7 @@ export default defineConfig({
         file: "adapters/file/index.ts",
         indexeddb: "adapters/indexeddb/index.ts",
         memory: "adapters/memory.ts",
+        opfs: "adapters/opfs/index.ts",
         contract: "src/contract/index.ts",
       },
       formats: ["es"],

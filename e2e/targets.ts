@@ -9,9 +9,11 @@ import { indexedDbAdapter } from "../adapters/indexeddb/index.ts";
 import { importInto } from "../adapters/indexeddb/manage.ts";
 import { Site } from "../adapters/indexeddb/testing.ts";
 import { memoryAdapter } from "../adapters/memory.ts";
+import { openOpfs, type OpfsAdapter } from "../adapters/opfs/index.ts";
+import { FakeOpfs } from "../adapters/opfs/testing.ts";
 import type manifest from "../package.json";
 import type { AsyncTarget, Place, SyncTarget } from "../src/contract/index.ts";
-import type { AsyncAdapter } from "../src/port.ts";
+import type { AsyncAdapter, Supports } from "../src/port.ts";
 
 /** Subpaths that hold an adapter. */
 type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./package.json">;
@@ -48,8 +50,33 @@ const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
   };
 };
 
+/** A file system of its own for each place, in memory: browsers have the real one. */
+const onOpfs = async (): Promise<Place<OpfsAdapter>> => {
+  const fake = new FakeOpfs();
+  return {
+    adapter: () => openOpfs("store.db", { directory: fake.directory }),
+    async putFiles({ database, wal }) {
+      fake.put("store.db", database);
+      if (wal !== null) fake.put("store.db-wal", wal);
+    },
+    dispose: async () => {},
+  };
+};
+
+/** A site of its own for each place, and a tab of its own for each store. */
+const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
+  const site = new Site();
+  return {
+    // Folded every few commits: what is rare otherwise happens all the time.
+    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 20_000 }),
+    putFiles: (files) => importInto(site.tab(), "store", files),
+    dispose: async () => {},
+  };
+};
+
 const memory = memoryAdapter().supports;
 const file = fileAdapter("unused").supports;
+const opfs: Supports = { durable: true, shared: false, strict: true };
 
 export const TARGETS: {
   readonly [path in AdapterPath]: { readonly sync: SyncTarget | null; readonly async: AsyncTarget };
@@ -75,5 +102,9 @@ export const TARGETS: {
       supports: indexedDbAdapter("unused").supports,
       newPlace: onIndexedDb,
     },
+  },
+  "./opfs": {
+    sync: { name: "SqliteStore on opfs", store: "SqliteStore", supports: opfs, newPlace: onOpfs },
+    async: { name: "AsyncSqliteStore on opfs", store: "AsyncSqliteStore", supports: opfs, newPlace: onOpfs },
   },
 };

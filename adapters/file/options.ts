@@ -2,6 +2,7 @@
 import { checkOptions, PLACE_CHECKS } from "../../src/check.ts";
 import { RecordInvalid } from "../../src/errors.ts";
 import type { PlaceOptions } from "../../src/port.ts";
+import { CHECKPOINT_CHECKS } from "../wal/checkpoint.ts";
 
 /** How a file is opened and written. */
 export interface FileOptions extends PlaceOptions {
@@ -9,15 +10,10 @@ export interface FileOptions extends PlaceOptions {
   readonly checkpointFrames?: number;
 }
 
-const FRAMES = {
-  is: (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0,
-  expected: "an integer above 0",
-};
-
 /** Throws `RecordInvalid`. */
 export function checkFileOptions(place: string, options: FileOptions): void {
   if (typeof place !== "string" || place === "" || place.includes("\0")) {
     throw new RecordInvalid("file adapter", [], "expected a path");
   }
-  checkOptions("file adapter", options, { ...PLACE_CHECKS, checkpointFrames: FRAMES }, ["options"]);
+  checkOptions("file adapter", options, { ...PLACE_CHECKS, ...CHECKPOINT_CHECKS }, ["options"]);
 }

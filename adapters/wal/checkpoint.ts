@@ -1,6 +1,7 @@
 // Moves the log into the base, a slice at a time so that no commit waits long, and starts the log over once the base has
 // everything and is durable. Needs the lease at every step. Stopping anywhere is safe: until the log starts over, all it
 // holds is still in it and lies over the base.
+import type { OptionChecks } from "../../src/check.ts";
 import type { Pages } from "../../src/port.ts";
 import type { Base } from "./base.ts";
 import type { Log } from "./log.ts";
@@ -12,6 +13,15 @@ import { frameBytes, type LogPosition, WAL_HEADER_BYTES } from "./wal.ts";
  * for the base to be durable is rarer than one in a hundred.
  */
 export const DEFAULT_CHECKPOINT_FRAMES = 4000;
+
+/** The option that says otherwise. */
+export const CHECKPOINT_CHECKS: OptionChecks = {
+  checkpointFrames: {
+    is: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+    expected: "an integer above 0",
+  },
+};
+
 /** Pages that one commit copies; a group that changed many copies more, or the log would outgrow the copying. */
 const SLICE_PAGES = 64;
 const SLICE_PER_CHANGED_PAGE = 2;

@@ -1,0 +1,136 @@
+// The adapter for dedicated workers: a SQLite file with its log in the origin private file system, flushed before a call
+// returns. Opening waits, and so does tidying up; everything in between is synchronous.
+import { StorageRefused } from "../../src/errors.ts";
+import type { Position, SyncAdapter } from "../../src/port.ts";
+import { type DatabaseFile, readDatabaseFile } from "../wal/database-file.ts";
+import { pagesOf } from "../wal/pages.ts";
+import { runBlocking } from "../wal/program.ts";
+import type { LogPosition } from "../wal/wal.ts";
+import { refusal } from "./failures.ts";
+import { type Opened, openBoth, removeBoth, removeLog, type Where } from "./opening.ts";
+import { ALL, checkCall, type OpfsOptions, type OpfsPlaceOptions, PLACE_ONLY } from "./options.ts";
+import { rootDirectory } from "./platform.ts";
+import { OpfsStorage } from "./storage.ts";
+
+export type { DatabaseFile } from "../wal/database-file.ts";
+export type { OpfsOptions, OpfsPlaceOptions } from "./options.ts";
+export type { OpfsDirectory, OpfsFileHandle, SyncAccessHandle } from "./platform.ts";
+
+/** An adapter that has its files open since it was made. */
+export interface OpfsAdapter extends SyncAdapter {
+  /** Settles once `close` has given everything back: removing the emptied log is nothing that a synchronous call can do. */
+  readonly closed: Promise<void>;
+}
+
+const DEFAULT_BUSY_TIMEOUT_MS = 5000;
+
+/** Names that stores of this thread are giving back. */
+const leaving = new Map<string, Promise<void>>();
+
+/**
+ * Opens the database `name` for one store: `SqliteStore.create(await openOpfs("orders.db"))`. Nobody else can open it
+ * until that store is closed.
+ *
+ * @throws StorageRefused, ImageCorrupt, StoreBusy, RecordInvalid, FlushFailed
+ */
+export async function openOpfs(name: string, options: OpfsOptions = {}): Promise<OpfsAdapter> {
+  checkCall("openOpfs", name, options, ALL);
+  const where = await find(name, options);
+  return adapterOn(where, options, await openBoth(where, options.mustExist ?? false));
+}
+
+/**
+ * Lays a database file, with what its log adds, where nothing was ever stored; all of it or nothing.
+ *
+ * @throws StorageRefused (`storage-replaced`: there is a database), ImageCorrupt, StoreBusy, RecordInvalid, FlushFailed
+ */
+export async function importOpfs(name: string, files: DatabaseFile, options: OpfsPlaceOptions = {}): Promise<void> {
+  checkCall("importOpfs", name, options, PLACE_ONLY);
+  const image = readDatabaseFile(files, name);
+  const where = await find(name, options);
+  const adapter = adapterOn(where, options, await openBoth(where, false));
+  const pages = pagesOf(image);
+  let isDone = false;
+  try {
+    const { pageCount, position } = adapter.load();
+    if (pageCount > 0)
+      throw new StorageRefused("storage-replaced", name, "there is a database already; delete it first");
+    const numbers = Array.from({ length: image.pageCount }, (_, i) => i + 1);
+    adapter.append({ ...image, pages: new Map(numbers.map((number) => [number, pages.page(number)])) }, position);
+    isDone = true;
+  } finally {
+    adapter.close(isDone ? pages : null);
+    await adapter.closed;
+  }
+}
+
+/** Deletes a database with all that lies beside it; nothing when there is none. @throws StoreBusy, StorageRefused */
+export async function deleteOpfs(name: string, options: OpfsPlaceOptions = {}): Promise<void> {
+  checkCall("deleteOpfs", name, options, PLACE_ONLY);
+  const where = await find(name, options);
+  try {
+    await removeBoth(where);
+  } catch (error) {
+    throw refusal(name, error);
+  }
+}
+
+async function find(name: string, { directory, busyTimeoutMs }: OpfsPlaceOptions): Promise<Where> {
+  // Ours is no other's: a store that was closed a moment ago is done in another one.
+  await leaving.get(name);
+  try {
+    return {
+      directory: directory ?? (await rootDirectory(name)),
+      name,
+      busyTimeoutMs: busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
+      start: performance.now(),
+    };
+  } catch (error) {
+    throw refusal(name, error);
+  }
+}
+
+function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdapter {
+  const { name } = where;
+  const storage = new OpfsStorage(name, options, opened);
+  let settle = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  try {
+    runBlocking(storage.start(opened));
+  } catch (error) {
+    storage.closeLog();
+    storage.closeBase();
+    throw refusal(name, error);
+  }
+  return {
+    synchronous: true,
+    name: "opfs",
+    place: name,
+    supports: { durable: true, shared: false, strict: true },
+    closed,
+    load: () => storage.load(),
+    pull: (since) => storage.pull(ours(since)),
+    lock: () => runBlocking(storage.lock()),
+    append: (delta, after) => runBlocking(storage.append(delta, ours(after))),
+    checkpoint: (pages) => runBlocking(storage.checkpoint(pages)),
+    close(pages) {
+      leaving.set(name, closed);
+      const isLogOver = runBlocking(storage.leave(pages));
+      storage.closeLog();
+      if (isLogOver) removeLog(where).then(finish, finish);
+      else finish();
+    },
+  };
+
+  /** Until the log is gone the file is kept: somebody else would write into a log that is about to go. */
+  function finish(): void {
+    storage.closeBase();
+    if (leaving.get(name) === closed) leaving.delete(name);
+    settle();
+  }
+}
+
+/** The store only hands back what it got here. */
+const ours = (position: Position): LogPosition => position as LogPosition;

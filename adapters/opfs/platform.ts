@@ -1,0 +1,35 @@
+// The part of the origin private file system that is used, as types: folders and files as any context has them, and the
+// synchronous handle of a file that only dedicated workers get. No code but finding the root.
+import { StorageRefused } from "../../src/errors.ts";
+
+/** A folder: what `navigator.storage.getDirectory()` and `getDirectoryHandle` give. */
+export interface OpfsDirectory {
+  getFileHandle(name: string, options?: { create?: boolean }): Promise<OpfsFileHandle>;
+  removeEntry(name: string): Promise<void>;
+}
+
+export interface OpfsFileHandle {
+  readonly kind: "file";
+  /** Not there outside dedicated workers, nor in old browsers. */
+  createSyncAccessHandle?(): Promise<SyncAccessHandle>;
+}
+
+/** A file open for one alone, all calls synchronous. Reads and writes may do less than asked. */
+export interface SyncAccessHandle {
+  read(target: Uint8Array, options: { at: number }): number;
+  write(bytes: Uint8Array, options: { at: number }): number;
+  truncate(bytes: number): void;
+  getSize(): number;
+  flush(): void;
+  close(): void;
+}
+
+/** The origin's own folder. */
+export async function rootDirectory(place: string): Promise<OpfsDirectory> {
+  const storage: StorageManager | undefined = globalThis.navigator?.storage;
+  if (typeof storage?.getDirectory !== "function") {
+    const problem = "there is no origin private file system here (an old browser, or a page without https)";
+    throw new StorageRefused("unsupported", place, problem);
+  }
+  return storage.getDirectory();
+}

@@ -1,0 +1,237 @@
+// What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
+// everything here; comments say which law a line keeps.
+import { Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
+import type { LoadedImage, PageDelta, Pages } from "../../src/port.ts";
+import { Base } from "../wal/base.ts";
+import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
+import { Log, randomSalt } from "../wal/log.ts";
+import { pagesOf } from "../wal/pages.ts";
+import type { Program } from "../wal/program.ts";
+import type { RandomAccessFile } from "../wal/random-access-file.ts";
+import { type LogPosition, startLog, writeHeader } from "../wal/wal.ts";
+import type { Opened } from "./opening.ts";
+import type { OpfsOptions } from "./options.ts";
+
+const DEFAULT_PAGE_SIZE = 4096;
+/** Nobody can take a file away while its handle is open. */
+const IN_PLACE = (): boolean => true;
+
+export class OpfsStorage {
+  readonly #place: string;
+  readonly #strict: boolean;
+  readonly #baseFile: RandomAccessFile;
+  readonly #logFile: RandomAccessFile;
+  readonly #checkpoint: Checkpoint;
+  /** Null before the first commit. */
+  #base: Base | null = null;
+  /** Null as long as the log has no header. */
+  #log: Log | null = null;
+  /** What the store holds as its position. The log's own one may be newer: a checkpoint starts it over. */
+  #known: LogPosition = startLog(DEFAULT_PAGE_SIZE, 0, 0, 0);
+  /** Until the store has loaded it. */
+  #image: LoadedImage | null = null;
+  /** What must be put right in storage before anything else. */
+  #repair: (() => Program<void>) | null = null;
+  /** Whether the log was there before, and may stay. */
+  #isLogFound: boolean;
+
+  constructor(place: string, options: OpfsOptions, { base, log, madeLog }: Opened) {
+    this.#place = place;
+    this.#strict = options.durability !== "relaxed";
+    this.#baseFile = base;
+    this.#logFile = log;
+    this.#isLogFound = !madeLog;
+    this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
+  }
+
+  /** Takes over what was found. */
+  *start({ found }: Opened): Program<void> {
+    if (found === null) return;
+    const { image, scanned, isFileLost } = found;
+    this.#image = image;
+    this.#base = new Base(this.#place, this.#baseFile, image.pageSize, IN_PLACE);
+    if (scanned === null || scanned.position.pageSize !== image.pageSize) return;
+    this.#log = new Log(this.#logFile, scanned.position, IN_PLACE);
+    this.#known = scanned.position;
+    this.#checkpoint.note(scanned.pages.keys());
+    if (scanned.pageCount === null) return;
+    // Its writer may have died before its flush; from now on it can be seen (L2, L3).
+    if (this.#strict) yield* this.#log.sync();
+    // The first commit, cut short between log and file: only with the file can stock SQLite see it (L5).
+    if (isFileLost) yield* this.#fillBase(pagesOf(image));
+  }
+
+  load(): LoadedImage & { readonly position: LogPosition } {
+    const image = this.#image ?? { pageSize: DEFAULT_PAGE_SIZE, pageCount: 0, chunks: [] };
+    this.#image = null;
+    return { ...image, position: this.#known };
+  }
+
+  /** Nobody else can have written. */
+  pull(since: LogPosition): null {
+    if (since !== this.#known) throw new Fenced(this.#place);
+    return null;
+  }
+
+  *lock(): Program<() => void> {
+    if (this.#repair !== null) yield* this.#runRepair();
+    return () => {};
+  }
+
+  *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
+    if (after !== this.#known) throw new Fenced(this.#place);
+    try {
+      yield* this.#base === null ? this.#create(delta) : this.#appendFrames(delta);
+    } catch (error) {
+      yield* this.#tryRepair();
+      throw error instanceof PerdureError ? error : new FlushFailed(this.#place, error);
+    }
+    return this.#known;
+  }
+
+  *checkpoint(pages: Pages): Program<void> {
+    const log = this.#log;
+    if (log === null || this.#repair !== null || !this.#checkpoint.isDue(log.position)) return;
+    if (!(yield* this.#fold(log, pages, !this.#strict))) return;
+    const start = log.successor();
+    this.#repair = () => this.#checkpoint.finish(log, start);
+    yield* this.#tryRepair();
+    if (this.#repair === null) giveBack(() => log.shrink());
+  }
+
+  /**
+   * Leaves a file that is complete by itself and an emptied log, and says whether that may be removed; of a place that was
+   * refused (`pages` is null), what was found. What fails here was durable before; who opens it next goes on from there.
+   */
+  *leave(pages: Pages | null): Program<boolean> {
+    try {
+      if (this.#repair !== null) yield* this.#runRepair();
+      const log = this.#log;
+      const isEmpty = log === null || log.position.frames === 0;
+      if (!isEmpty && (pages === null || !(yield* this.#fold(log, pages, true)))) return false;
+      if (pages === null && this.#isLogFound) return false;
+      this.#logFile.truncate(0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  closeBase(): void {
+    this.#baseFile.close();
+  }
+
+  closeLog(): void {
+    this.#logFile.close();
+  }
+
+  *#appendFrames(delta: PageDelta): Program<void> {
+    const log = yield* this.#openLog(delta.pageSize);
+    // Where the frames will end is not known before they are made; a frame a page is.
+    const end = { ...log.position, frames: log.position.frames + delta.pages.size };
+    this.#repair = () => log.wipe(end);
+    const position = log.write(delta);
+    if (this.#strict) yield* log.sync();
+    log.advance(position);
+    this.#known = position;
+    this.#repair = null;
+    this.#checkpoint.note(delta.pages.keys());
+  }
+
+  /**
+   * The first commit: whole in the log before any of it is in the file, so that half of it can be told from a damaged
+   * file; and in the file before it is acknowledged, because SQLite throws away the log of an empty file (L5). Flushed even
+   * when relaxed: a power cut may take commits, but not leave what nobody can open.
+   */
+  *#create(delta: PageDelta): Program<void> {
+    this.#repair = () => this.#undoCreate();
+    if (this.#log?.position.pageSize !== delta.pageSize) this.#log = null;
+    const log = yield* this.#openLog(delta.pageSize, this.#repair);
+    const position = log.write(delta);
+    yield* log.sync();
+    const base = new Base(this.#place, this.#baseFile, delta.pageSize, IN_PLACE);
+    this.#base = base;
+    yield* this.#fillBase({ ...delta, page: (number) => delta.pages.get(number)! });
+    log.advance(position);
+    this.#known = position;
+    this.#repair = null;
+  }
+
+  /** The file first: half of it without the log would be refused for ever. */
+  *#undoCreate(): Program<void> {
+    this.#base = null;
+    this.#baseFile.truncate(0);
+    yield { kind: "sync", file: this.#baseFile };
+    yield* this.#emptyLog();
+  }
+
+  /** Every page, page 1 last. */
+  *#fillBase(pages: Pages): Program<void> {
+    const base = this.#base!;
+    base.write(
+      Array.from({ length: pages.pageCount - 1 }, (_, i) => i + 2),
+      pages,
+    );
+    base.write([1], pages);
+    base.trim(pages);
+    yield* base.sync();
+  }
+
+  /** The log, with a header: durable before any frame, because frames behind a header of zeros are taken for a loss. */
+  *#openLog(pageSize: number, repair = () => this.#emptyLog()): Program<Log> {
+    if (this.#log !== null) return this.#log;
+    const start = startLog(pageSize, 0, randomSalt(), randomSalt());
+    // Half a header would be taken for something else than a log.
+    this.#repair = repair;
+    this.#logFile.write(writeHeader(start), 0);
+    yield { kind: "sync", file: this.#logFile };
+    this.#log = new Log(this.#logFile, start, IN_PLACE);
+    return this.#log;
+  }
+
+  *#emptyLog(): Program<void> {
+    this.#log = null;
+    this.#logFile.truncate(0);
+    yield { kind: "sync", file: this.#logFile };
+  }
+
+  /** Copies from the log into the file; true when the file has everything and is durable. */
+  *#fold(log: Log, pages: Pages, everything: boolean): Program<boolean> {
+    try {
+      // The file may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may reach
+      // the disk later than the file would; so it is made durable first, and then all is copied at once.
+      if (!this.#strict) yield* log.sync();
+      return yield* this.#checkpoint.advance(this.#base!, pages, everything);
+    } catch {
+      return false; // kept for the next try; the log still has everything
+    }
+  }
+
+  *#runRepair(): Program<void> {
+    try {
+      yield* this.#repair!();
+      this.#repair = null;
+    } catch (error) {
+      throw new FlushFailed(this.#place, error);
+    }
+  }
+
+  /** A repair that fails stays due: the next write tries again before it does anything else. */
+  *#tryRepair(): Program<void> {
+    if (this.#repair === null) return;
+    try {
+      yield* this.#runRepair();
+    } catch {
+      // The error that made it necessary is the one to report.
+    }
+  }
+}
+
+/** Only room: it may stay. */
+function giveBack(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Said above.
+  }
+}
