@@ -1,6 +1,7 @@
 // The page on an open store: what it shows, and what each button does. All that lasts is in the store; what is here is
 // gone with the page, and none the worse.
 import { type AsyncSqliteStore, type Event, newEvent, type Status } from "perdure";
+import { estimate, requestPersistence } from "perdure/indexeddb";
 import { byId, show } from "./dom.ts";
 import { fill } from "./fill.ts";
 import { coalesced, type Look, read, remember, rememberedLook, type Snapshot } from "./model.ts";
@@ -8,7 +9,7 @@ import { workOffline } from "./offline.ts";
 import { newOrderId, partsOf } from "./order.ts";
 import { alarm, relayOf } from "./relay.ts";
 import { now, runtimeOn } from "./runtime.ts";
-import { askToKeep, chooseDurability, lookAtSpace, saveAs } from "./storage.ts";
+import { chooseDurability, saveAs } from "./storage.ts";
 import { board } from "./views/board.ts";
 import { type Gauges, instruments, waysOut } from "./views/instruments.ts";
 import { type Notice, notices } from "./views/notices.ts";
@@ -22,7 +23,7 @@ const TICK_MS = 250;
 
 export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): void {
   const look: Look = rememberedLook();
-  const gauges: Gauges = { durability, commits: [], news: null, storage: null, persisted: null, offline: "no" };
+  const gauges: Gauges = { durability, commits: [], news: null, storage: null, offline: "no" };
   let troubles: readonly Notice[] = [];
   let seen: Snapshot | null = null;
   let filling: number | null = null;
@@ -30,7 +31,11 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
   const runtime = runtimeOn(store, (ms) => {
     gauges.commits = [...gauges.commits, ms].slice(-KEPT_TIMES);
   });
-  const relay = relayOf(runtime, (error) => trouble(error, () => relay.kick("local")));
+  const relay = relayOf(
+    runtime,
+    () => look.relay,
+    (error) => trouble(error, () => relay.kick("local")),
+  );
   const clock = alarm(() => relay.kick("local"));
   const refresh = coalesced(
     async () => {
@@ -67,7 +72,7 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
     void refresh();
   }
   async function measure(): Promise<void> {
-    Object.assign(gauges, await lookAtSpace());
+    gauges.storage = await estimate();
     draw();
   }
 
@@ -77,7 +82,7 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
       await runtime.startOrder(id);
       lookAt({ selected: id, status: null, cursors: [null] });
       // Now there is something worth keeping.
-      if (gauges.persisted === false) await askToKeep();
+      if (gauges.storage?.isPersistent === false) await requestPersistence();
       await measure();
     });
   }
@@ -85,7 +90,7 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
     try {
       filling = 0;
       draw();
-      await fill(500, { runtime, relay, onProgress: (made) => (filling = made) });
+      await fill(500, { runtime, relay: look.relay ? relay : null, onProgress: (made) => (filling = made) });
     } finally {
       filling = null;
       await measure();
@@ -112,11 +117,10 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
     show(byId("orders"), ...orders(seen, look, filling, ordersActions));
     show(
       byId("post"),
-      ...post(seen, relay.on, {
+      ...post(seen, look.relay, {
         relay: (on) => {
-          relay.on = on;
+          lookAt({ relay: on });
           relay.kick("local");
-          draw();
         },
         deliver: (row) => act(() => runtime.deliver(row)),
         startChild: (row) => act(() => runtime.startChild(row)),
@@ -145,7 +149,7 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
     },
     persist: () =>
       act(async () => {
-        await askToKeep();
+        await requestPersistence();
         await measure();
       }),
     download: () => act(async () => saveAs("orders.db", await store.exportDatabase())),

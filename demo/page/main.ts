@@ -9,7 +9,7 @@ async function begin(): Promise<void> {
   const durability = chosenDurability();
   let store: AsyncSqliteStore;
   try {
-    store = await AsyncSqliteStore.create(":memory:");
+    store = await AsyncSqliteStore.create("orders", { durability });
   } catch (error) {
     return refuse(error);
   }

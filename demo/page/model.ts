@@ -14,6 +14,8 @@ export interface Look {
   status: Status | null;
   /** Where the pages so far began; the last one is the page shown. */
   cursors: (string | null)[];
+  /** Whether this tab delivers messages and starts children by itself. */
+  relay: boolean;
 }
 
 export interface Snapshot {
@@ -67,6 +69,9 @@ export async function read(store: AsyncSqliteStore, look: Look): Promise<Snapsho
   };
 }
 
+/** How long to wait before reading again: nobody sees more, and 500 orders in the making need the time. */
+const PAUSE_MS = 80;
+
 /** Calls `work` again when it was asked for while it ran; never twice at a time. Rejections go to `onError`. */
 export function coalesced(work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
   let wanted = false;
@@ -76,6 +81,7 @@ export function coalesced(work: () => Promise<void>, onError: (error: unknown) =
       while (wanted) {
         wanted = false;
         await work();
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     } catch (error) {
       onError(error);
@@ -93,7 +99,7 @@ const KEY = "perdure demo: look";
 
 /** What this tab looked at before it was reloaded. */
 export function rememberedLook(): Look {
-  const fresh: Look = { selected: null, status: null, cursors: [null] };
+  const fresh: Look = { selected: null, status: null, cursors: [null], relay: true };
   try {
     return { ...fresh, ...(JSON.parse(sessionStorage.getItem(KEY) ?? "{}") as Partial<Look>) };
   } catch {

@@ -40,15 +40,14 @@ export function alarm(ring: () => void): Alarm {
 }
 
 export interface Relay {
-  /** Whether children are started and messages delivered by themselves. Timers always fire. */
-  on: boolean;
   /** There may be something to do. */
   kick(origin: "local" | "remote"): void;
   /** Works until nothing is left to do. */
   settle(): Promise<void>;
 }
 
-export function relayOf(runtime: Runtime, onError: (error: unknown) => void): Relay {
+/** `isOn`: whether children are started and messages delivered. Timers always fire. */
+export function relayOf(runtime: Runtime, isOn: () => boolean, onError: (error: unknown) => void): Relay {
   let wanted = false;
   let running: Promise<void> | null = null;
   let soon: ReturnType<typeof setTimeout> | undefined;
@@ -57,7 +56,7 @@ export function relayOf(runtime: Runtime, onError: (error: unknown) => void): Re
     try {
       while (wanted) {
         wanted = false;
-        if (await runtime.round({ relay: relay.on })) wanted = true;
+        if (await runtime.round({ relay: isOn() })) wanted = true;
       }
     } catch (error) {
       onError(error);
@@ -66,7 +65,6 @@ export function relayOf(runtime: Runtime, onError: (error: unknown) => void): Re
     }
   }
   const relay: Relay = {
-    on: true,
     kick(origin) {
       clearTimeout(soon);
       if (origin === "remote") soon = setTimeout(() => void relay.settle(), OTHERS_FIRST_MS);

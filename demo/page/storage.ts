@@ -1,33 +1,4 @@
-// What the browser gives the page to store in, and asking it not to take that away. Never rejects: a browser that does
-// not say is one more thing to show.
-
-export interface Space {
-  readonly storage: { readonly usage: number; readonly quota: number } | null;
-  readonly persisted: boolean | null;
-}
-
-/** Not in every browser, whatever its type says. */
-const manager = (): StorageManager | undefined => ("storage" in navigator ? navigator.storage : undefined);
-
-export async function lookAtSpace(): Promise<Space> {
-  try {
-    const [said, persisted] = await Promise.all([manager()?.estimate?.(), manager()?.persisted?.()]);
-    const { usage, quota } = said ?? {};
-    const storage = usage === undefined || quota === undefined ? null : { usage, quota };
-    return { storage, persisted: persisted ?? null };
-  } catch {
-    return { storage: null, persisted: null };
-  }
-}
-
-/** Some browsers ask the user, so only after a click. */
-export async function askToKeep(): Promise<void> {
-  try {
-    await manager()?.persist?.();
-  } catch {
-    // Then it stays as it was, and the page says so.
-  }
-}
+// What the user chose for this browser, and files for the user to keep.
 
 const DURABILITY = "perdure demo: durability";
 

@@ -5,7 +5,7 @@ import { h } from "../dom.ts";
 import type { Snapshot } from "../model.ts";
 import { applies, codeOf, itemsOf, priceOf, SHOP, type Part, type Trigger, TRIGGERS } from "../order.ts";
 import { now } from "../runtime.ts";
-import { dateOf, left } from "./words.ts";
+import { dateOf, left, placeOf } from "./words.ts";
 
 interface BoardActions {
   send(trigger: Trigger, exe: Execution): void;
@@ -49,6 +49,7 @@ export function board(seen: Snapshot, actions: BoardActions): HTMLElement[] {
       h("span", { class: `status ${order.status.toLowerCase()}` }, statusWord(order)),
       h("span", { class: "quiet version", title: "How many commits made this order" }, `version ${order.version}`),
       total(order),
+      h("p", { class: "sr", "aria-live": "polite" }, `The order is in ${placeOf(order.active_path)}`),
     ),
     h(
       "div",

@@ -1,4 +1,5 @@
 // The strip at the top: how fast the last commit was, where the news came from, how much is stored, and the way out.
+import type { StorageEstimate } from "perdure/indexeddb";
 import { h } from "../dom.ts";
 import type { OfflineState } from "../offline.ts";
 import { milliseconds, size, timeOf } from "./words.ts";
@@ -8,8 +9,8 @@ export interface Gauges {
   /** Milliseconds of the last commits, the last one last. */
   commits: number[];
   news: { readonly origin: "local" | "remote"; readonly at: number } | null;
-  storage: { readonly usage: number; readonly quota: number } | null;
-  persisted: boolean | null;
+  /** Null when the browser does not say. */
+  storage: StorageEstimate | null;
   offline: OfflineState;
 }
 
@@ -28,7 +29,7 @@ const OFFLINE: Record<OfflineState, string> = {
 };
 
 export function instruments(gauges: Gauges, actions: InstrumentActions): HTMLElement[] {
-  const { commits, news, storage, persisted, offline } = gauges;
+  const { commits, news, storage, offline } = gauges;
   const last = commits.at(-1);
   return [
     gauge(
@@ -45,10 +46,10 @@ export function instruments(gauges: Gauges, actions: InstrumentActions): HTMLEle
     ),
     gauge(
       "Storage",
-      storage === null ? "unknown" : size(storage.usage),
-      persisted === false
+      storage === null ? "unknown" : size(storage.usageBytes),
+      storage?.isPersistent === false
         ? h("button", { type: "button", class: "small", click: actions.persist }, "Ask to keep it")
-        : h("small", {}, persisted === true ? "kept until you clear it" : "the browser does not say"),
+        : h("small", {}, storage === null ? "the browser does not say" : `of ${size(storage.quotaBytes)}, kept`),
     ),
     gauge(
       "Network",
