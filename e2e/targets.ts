@@ -63,17 +63,6 @@ const onOpfs = async (): Promise<Place<OpfsAdapter>> => {
   };
 };
 
-/** A site of its own for each place, and a tab of its own for each store. */
-const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
-  const site = new Site();
-  return {
-    // Folded every few commits: what is rare otherwise happens all the time.
-    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 20_000 }),
-    putFiles: (files) => importInto(site.tab(), "store", files),
-    dispose: async () => {},
-  };
-};
-
 const memory = memoryAdapter().supports;
 const file = fileAdapter("unused").supports;
 const opfs: Supports = { durable: true, shared: false, strict: true };
