@@ -16,6 +16,9 @@ const WARM_UP_COMMITS = 20;
 /** Nothing more is written when nothing was for so long. */
 const QUIET_MS = 1000;
 
+/** A sync of a file that belongs to a site, in Chromium or Firefox: not of the browser's own. */
+const STORAGE_SYNC = /^\d+ +f(data)?sync\(\d+<[^>]*\/(IndexedDB|File System|WebStorage|storage\/default)\//gm;
+
 /** @param {import("./index.js").Tools} tools @returns {Promise<Syncs | null>} null where they cannot be counted */
 export async function run(tools) {
   const { folder, print, quick } = tools;
@@ -28,10 +31,10 @@ export async function run(tools) {
   const traced = `${folder}/traced.sh`;
   writeFileSync(
     traced,
-    `#!/bin/sh\nexec strace -f --seccomp-bpf -qq -e trace=fsync,fdatasync -o "${trace}" "${tools.executablePath}" "$@"\n`,
+    `#!/bin/sh\nexec strace -f --seccomp-bpf -qq -y -e trace=fsync,fdatasync -o "${trace}" "${tools.executablePath}" "$@"\n`,
   );
   chmodSync(traced, 0o755);
-  const count = () => readFileSync(trace, "utf8").match(/^\d+ +f(data)?sync\(/gm)?.length ?? 0;
+  const count = () => readFileSync(trace, "utf8").match(STORAGE_SYNC)?.length ?? 0;
   const settled = async () => {
     for (let before = -1, now = count(); ; before = now, now = count()) {
       if (before === now) return now;

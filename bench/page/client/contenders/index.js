@@ -41,6 +41,8 @@ const peer = (storage, text, weaker = []) => ({
   weaker,
 });
 
+const NAIVE = "sql.js export() + idb-keyval set";
+
 /** @type {Readonly<Record<string, Entry>>} */
 export const ENTRIES = {
   "bare-records": {
@@ -74,11 +76,7 @@ export const ENTRIES = {
     where: "window",
     kind: "naive",
     lanes: 1,
-    label: {
-      strict: "sql.js export() + idb-keyval set (relaxed at best)",
-      relaxed: "sql.js export() + idb-keyval set",
-    },
-    weaker: ["strict"],
+    label: { strict: NAIVE, relaxed: NAIVE },
   },
   "perdure-opfs": { storage: "opfs", where: "worker", kind: "ours", lanes: 1, label: same("perdure/opfs") },
   AccessHandlePoolVFS: peer("opfs", label("wa-sqlite AccessHandlePoolVFS", "WAL FULL", "WAL NORMAL")),

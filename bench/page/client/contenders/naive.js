@@ -1,5 +1,5 @@
 // What people write who have sql.js and idb-keyval: change the database in memory, export all of it, set it. idb-keyval
-// leaves durability to the browser, which takes the weak one; and the strict contest is no different for it.
+// leaves durability to the browser, so there is only one way: in the strict contest it is no stricter.
 import { createStore, get, set } from "idb-keyval";
 import initSqlJs from "sql.js";
 import wasm from "sql.js/dist/sql-wasm-browser.wasm?url";
