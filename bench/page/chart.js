@@ -4,8 +4,8 @@ import { ENTRIES } from "./client/contenders/index.js";
 /** @typedef {import("./sections/commits.js").Commits} Commits */
 
 const WIDTH = 960;
-const LEFT = 330;
-const RIGHT = 40;
+const LEFT = 410;
+const RIGHT = 60;
 const ROW = 26;
 const HEAD = 64;
 const PANEL_HEAD = 40;
@@ -40,7 +40,7 @@ export function drawChart(commits, where) {
     text(
       24,
       50,
-      `median, milliseconds, logarithmic; databases of ${sizes.join(", ")} MB: ${sizes.map(() => "•").join(" ")} from small to large. ${where}.`,
+      `median, milliseconds, logarithmic; databases of ${sizes.join(", ")} MB, the larger the dot the larger. ${where}.`,
       "note",
     ),
   ];
@@ -63,7 +63,11 @@ export function drawChart(commits, where) {
           `<circle cx="${x(ms).toFixed(1)}" cy="${y}" r="${radius}" fill="${COLOURS[kind]}" fill-opacity=".75"><title>${escape(label)}, ${megabytes} MB: ${ms.toPrecision(3)} ms</title></circle>`,
         );
       }
-      parts.push(text(last + 12, y + 4, dots.map(({ ms }) => shortly(ms)).join(" · "), "value"));
+      const values = dots.map(({ ms }) => shortly(ms)).join(" · ");
+      // On the other side where there is no room.
+      parts.push(
+        last > WIDTH - 200 ? text(first - 10, y + 4, values, "value before") : text(last + 12, y + 4, values, "value"),
+      );
     }
     top = bottom;
   }
@@ -80,6 +84,7 @@ export function drawChart(commits, where) {
 text { font: 13px system-ui, sans-serif; fill: #333a45 }
 .title { font-size: 18px; font-weight: 600; fill: #12161c }
 .note, .value { font-size: 12px; fill: #6b7280 }
+.before { text-anchor: end }
 .tick { font-size: 11px; fill: #8a8f98; text-anchor: middle }
 .panel { font-size: 14px; font-weight: 600; fill: #12161c }
 .ours { font-weight: 600; fill: ${COLOURS.ours} }
