@@ -7,7 +7,7 @@ import { asyncFileAdapter, fileAdapter } from "../adapters/file/index.ts";
 import { adapterOn } from "../adapters/indexeddb/adapter.ts";
 import { indexedDbAdapter } from "../adapters/indexeddb/index.ts";
 import { importInto } from "../adapters/indexeddb/manage.ts";
-import { Site } from "../adapters/indexeddb/testing.ts";
+import { Site } from "../adapters/indexeddb/testing/site.ts";
 import { memoryAdapter } from "../adapters/memory.ts";
 import { openOpfs, type OpfsAdapter } from "../adapters/opfs/index.ts";
 import { FakeOpfs } from "../adapters/opfs/testing.ts";
@@ -16,7 +16,7 @@ import type { AsyncTarget, Place, SyncTarget } from "../src/contract/index.ts";
 import type { AsyncAdapter, Supports } from "../src/port.ts";
 
 /** Subpaths that hold an adapter. */
-type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./package.json">;
+type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./testing" | "./package.json">;
 
 const inMemory = async (): Promise<Place<ReturnType<typeof memoryAdapter>>> => ({
   adapter: memoryAdapter,
@@ -39,17 +39,6 @@ const onFile =
     };
   };
 
-/** A site of its own for each place, and a tab of its own for each store. */
-const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
-  const site = new Site();
-  return {
-    // Folded every few commits: what is rare otherwise happens all the time.
-    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 20_000 }),
-    putFiles: (files) => importInto(site.tab(), "store", files),
-    dispose: async () => {},
-  };
-};
-
 /** A file system of its own for each place, in memory: browsers have the real one. */
 const onOpfs = async (): Promise<Place<OpfsAdapter>> => {
   const fake = new FakeOpfs();
@@ -59,6 +48,17 @@ const onOpfs = async (): Promise<Place<OpfsAdapter>> => {
       fake.put("store.db", database);
       if (wal !== null) fake.put("store.db-wal", wal);
     },
+    dispose: async () => {},
+  };
+};
+
+/** A site of its own for each place, and a tab of its own for each store. */
+const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
+  const site = new Site();
+  return {
+    // Folded every few commits: what is rare otherwise happens all the time.
+    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 20_000 }),
+    putFiles: (files) => importInto(site.tab(), "store", files),
     dispose: async () => {},
   };
 };

@@ -57,7 +57,7 @@ const ROOMS: readonly Room[] = [
   },
   {
     name: "tests of adapters",
-    files: /^adapters\/.*(\.test|\/testing)\.ts$/,
+    files: /^adapters\/(.*\.test|(.*\/)?testing(\/.*)?)\.ts$/,
     may: /^(vitest|fast-check|fake-indexeddb|node:.*|src\/.*|adapters\/.*|e2e\/targets\.ts)$/,
   },
   { name: "memory adapter", files: /^adapters\/memory\.ts$/, may: /^src\/(errors|port)\.ts$/ },
@@ -65,7 +65,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "log and base",
     files: /^adapters\/wal\//,
-    may: /^(src\/(check|errors|port)\.ts|adapters\/wal\/.*)$/,
+    may: /^(src\/(check|errors|port|format\/pages)\.ts|adapters\/wal\/.*)$/,
   },
   {
     name: "file adapter",
@@ -82,10 +82,16 @@ const ROOMS: readonly Room[] = [
     files: /^adapters\/indexeddb\//,
     may: /^(idb-keyval|src\/(check|errors|port)\.ts|adapters\/(indexeddb\/.*|wal\/database-file\.ts))$/,
   },
+  // For tests of apps, in browsers too.
+  {
+    name: "simulation",
+    files: /^adapters\/simulation\//,
+    may: /^(src\/(errors|port|contract\/faults)\.ts|src\/store\/(async-sqlite-store|sqlite-store|options)\.ts|adapters\/(simulation\/.*|wal\/(program|random-access-file|wal)\.ts|opfs\/(index|opening|options|platform|storage)\.ts))$/,
+  },
   {
     name: "entry for Node, Deno and Bun",
     files: /^adapters\/node\.ts$/,
-    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|file\/index)\.ts)$/,
+    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|file\/index|file\/remains)\.ts)$/,
   },
   {
     name: "entry for everywhere else",
@@ -139,8 +145,11 @@ test("every import goes the way the architecture allows", () => {
 });
 
 test("src and what browsers use need nothing that only Node has", () => {
-  const found = [...readTree("src"), ...readTree("adapters/wal", "adapters/opfs", "adapters/indexeddb")]
-    .filter(([path]) => !/\.test\.ts$|\/testing\.ts$/.test(path))
+  const found = [
+    ...readTree("src"),
+    ...readTree("adapters/wal", "adapters/opfs", "adapters/indexeddb", "adapters/simulation"),
+  ]
+    .filter(([path]) => !/\.test\.ts$|\/testing(\.ts$|\/)/.test(path))
     .filter(([, source]) => /^[^/*]*(\bprocess\.|\bBuffer\b|\brequire\(|\b__dirname\b|\bsetImmediate\b)/m.test(source));
   expect(found.map(([path]) => path)).toEqual([]);
 });

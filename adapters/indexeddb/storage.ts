@@ -48,6 +48,8 @@ export class Storage {
       const records: LogRecord[] = [];
       const newest = readRecords(platform, inside, life, sequence, place);
       const first = newest.next();
+      // When `known` fails nobody waits for it.
+      first.catch(() => {});
       // So far behind that records are gone which we would need.
       if ((await known) === undefined) {
         await first.catch(() => {});

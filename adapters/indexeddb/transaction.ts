@@ -57,7 +57,9 @@ export function runTransaction<T>(
       else reject(new TransactionFailed(domError("TransactionInactiveError", "it ended early"), false));
     });
     transaction.addEventListener("error", (event) => {
-      failed ??= (event.target as IDBRequest | null)?.error ?? null;
+      const { error } = event.target as IDBRequest;
+      // Requests that waited when it was aborted tell nothing about why.
+      if (nameOf(error) !== "AbortError") failed ??= error;
     });
     transaction.addEventListener("abort", () => {
       waiting.end();
