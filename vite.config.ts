@@ -49,6 +49,7 @@ export default defineConfig({
         memory: "adapters/memory.ts",
         opfs: "adapters/opfs/index.ts",
         contract: "src/contract/index.ts",
+        testing: "adapters/simulation/index.ts",
       },
       formats: ["es"],
     },

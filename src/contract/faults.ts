@@ -2,7 +2,9 @@
 // around any adapter, so every target meets the same faults.
 import type { AsyncAdapter, SyncAdapter } from "../port.ts";
 
-type Call = "load" | "pull" | "lock" | "append" | "checkpoint" | "release" | "close";
+/** Calls that may fail; of the others no adapter throws. */
+export type FailingCall = "load" | "pull" | "lock" | "append";
+type Call = FailingCall | "checkpoint" | "release" | "close";
 
 /** A flush that waits. */
 export interface Gate {
@@ -15,12 +17,14 @@ export interface Gate {
 /** What is to go wrong, and what was called. */
 export class Faults {
   /** Each is thrown by one call, instead of asking the adapter. */
-  readonly failing: { readonly [call in "load" | "pull" | "lock" | "append"]: Error[] } = {
+  readonly failing: { readonly [call in FailingCall]: Error[] } = {
     load: [],
     pull: [],
     lock: [],
     append: [],
   };
+  /** Asked before each call; an error that it returns is thrown instead of asking the adapter. */
+  before: (call: FailingCall) => Error | null = () => null;
   calls: Call[] = [];
   readonly #gates: { arrive: () => void; open: () => void; opened: Promise<void> }[] = [];
   #held: (() => void) | null = null;
@@ -40,8 +44,9 @@ export class Faults {
 
   enter(call: Call): void {
     this.calls.push(call);
-    const error = call in this.failing ? this.failing[call as keyof Faults["failing"]].shift() : undefined;
-    if (error !== undefined) throw error;
+    if (!isFailing(call)) return;
+    const error = this.failing[call].shift() ?? this.before(call);
+    if (error !== null) throw error;
   }
 
   async passGate(): Promise<void> {
@@ -56,9 +61,12 @@ export class Faults {
   clear(): void {
     this.#held?.();
     this.#gates.length = 0;
+    this.before = () => null;
     for (const errors of Object.values(this.failing)) errors.length = 0;
   }
 }
+
+const isFailing = (call: Call): call is FailingCall => ["load", "pull", "lock", "append"].includes(call);
 
 export function withFaults(inner: SyncAdapter, faults: Faults): SyncAdapter {
   return {

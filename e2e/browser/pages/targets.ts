@@ -7,7 +7,10 @@ import { deleteOpfs, importOpfs, type OpfsAdapter, openOpfs } from "perdure/opfs
 import type manifest from "../../../package.json";
 
 /** Subpaths that hold an adapter for browsers. */
-type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./file" | "./package.json">;
+type AdapterPath = Exclude<
+  keyof (typeof manifest)["exports"],
+  "." | "./contract" | "./file" | "./testing" | "./package.json"
+>;
 
 /** Where code of a page runs. */
 export type Context = "window" | "worker";
