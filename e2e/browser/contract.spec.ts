@@ -35,7 +35,7 @@ for (const { name, store, contexts } of TARGETS) {
           const run = { target: name, index, inWorker: context === "worker" };
           const outcome = await tab.evaluate(
             ({ target, index: at, inWorker }) =>
-              inWorker ? lab.scenarioInWorker(target, at) : lab.scenario(target, at),
+              inWorker ? lab.inWorker("scenario", target, at) : lab.scenario(target, at),
             run,
           );
           expect(outcome.title).toBe(title);

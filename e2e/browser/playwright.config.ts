@@ -5,10 +5,13 @@ const ENGINES = ["chromium", "firefox", "webkit"];
 /** Tests that need the DevTools protocol. */
 const CHROMIUM_ALONE = /\.chromium\.spec\.ts$/;
 
+/** Runs at the same time do not meet; the workers of one do. */
+process.env["PERDURE_TEST_RUN"] ??= String(process.pid);
+
 export default defineConfig({
   testDir: ".",
   testMatch: "*.spec.ts",
-  outputDir: "results",
+  outputDir: `results/${process.env["PERDURE_TEST_RUN"]}`,
   globalSetup: "./setup.ts",
   fullyParallel: true,
   forbidOnly: process.env["CI"] !== undefined,

@@ -3,8 +3,10 @@
 /** A tab that shows a test page. */
 export interface Tab {
   /** Runs a function in the page, which finds `lab` there and nothing of the test's; its argument and result are JSON. */
-  evaluate<R, A = void>(run: (argument: A) => R, argument: A): Promise<Awaited<R>>;
+  evaluate<R>(run: () => R): Promise<Awaited<R>>;
+  evaluate<R, A>(run: (argument: A) => R, argument: A): Promise<Awaited<R>>;
   reload(): Promise<void>;
+  goto(url: string): Promise<void>;
   /** As a user closes it. */
   close(): Promise<void>;
 }

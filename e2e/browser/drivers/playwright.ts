@@ -19,9 +19,13 @@ const LOCKS: Readonly<Record<string, string>> = { chromium: "SingletonLock", fir
 function tabOf(page: Page): PlaywrightTab {
   return {
     page,
-    evaluate: (run, argument) => page.evaluate(run as never, argument as never),
+    evaluate: <R, A>(run: (argument: A) => R, argument?: A): Promise<Awaited<R>> =>
+      page.evaluate(run as never, argument as never),
     reload: async () => {
       await page.reload();
+    },
+    goto: async (url) => {
+      await page.goto(url);
     },
     close: () => page.close({ runBeforeUnload: true }),
   };

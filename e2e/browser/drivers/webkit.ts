@@ -87,7 +87,7 @@ export function webkitLauncher(display: string, server: Server): Launch {
     });
 
     const tabOf = (window: string): Tab => ({
-      async evaluate<R, A>(run: (argument: A) => R, argument: A): Promise<Awaited<R>> {
+      async evaluate<R, A>(run: (argument: A) => R, argument?: A): Promise<Awaited<R>> {
         const call = calls++;
         const result = new Promise<Settled>((resolve) => waiting.set(call, resolve));
         const script = `const [call, argument] = arguments;
@@ -103,6 +103,9 @@ export function webkitLauncher(display: string, server: Server): Launch {
       },
       reload: async () => {
         await session.within(window, () => session.send("POST", "/refresh"));
+      },
+      goto: async (url) => {
+        await session.within(window, () => session.send("POST", "/url", { url }));
       },
       close: async () => {
         await session.within(window, () => session.send("DELETE", "/window"));

@@ -1,6 +1,8 @@
 // What tests find in every context of a page: the package, and the contract suite by number.
 import * as perdure from "perdure";
+import * as indexeddb from "perdure/indexeddb";
 import type { GoldenDatabase, GoldenExpected } from "perdure/contract";
+import { audit, commitForever, commitTimes } from "./loop.ts";
 import { GOLDEN, type Listed, scenariosOf } from "./scenarios.ts";
 import { TARGETS } from "./targets.ts";
 
@@ -60,5 +62,5 @@ async function tell(topic: string, what: unknown): Promise<void> {
   if (!response.ok) throw new Error(`nobody hears ${topic}`);
 }
 
-export const lab = { perdure, scenario, tell, textOf };
+export const lab = { perdure, indexeddb, scenario, audit, commitForever, commitTimes, tell, textOf };
 export type Lab = typeof lab;
