@@ -1,48 +1,5 @@
-// The contract suite (L8) in every context of a page that an adapter is for, each scenario a test of its own. The list is
-// made here for its names alone; what runs, and what is skipped, says the page's own.
-import { readFileSync } from "node:fs";
-import type { GoldenExpected } from "perdure/contract";
-import { expect, test as base } from "./fixtures.ts";
-import type { Tab } from "./drivers/driver.ts";
-import { GOLDEN, scenariosOf } from "./pages/scenarios.ts";
+// The contract suite (L8) on the adapters that all engines have.
+import { contractTests } from "./contract.ts";
 import { TARGETS } from "./pages/targets.ts";
 
-const golden = (name: string): Uint8Array =>
-  readFileSync(new URL(`../../src/contract/golden/${name}`, import.meta.url));
-const expected = JSON.parse(golden("expected.json").toString()) as GoldenExpected;
-const databases = GOLDEN.map(({ name, wal }) => ({
-  ...{ name, expected, database: golden(name), wal: wal === null ? null : golden(wal) },
-}));
-
-/** The page in which a test worker runs its scenarios. */
-const test = base.extend<object, { readonly tab: Tab }>({
-  tab: [async ({ shared, server }, use) => use(await shared.open(`${server.url}/`)), { scope: "worker" }],
-});
-
-// There is nothing to see, and a trace of each scenario costs more than the scenario.
-test.use({ trace: "off", screenshot: "off" });
-
-for (const { name, store, contexts } of TARGETS) {
-  const supports = { durable: true, shared: true, strict: true };
-  const newPlace = (): never => {
-    throw new Error("nothing runs here");
-  };
-  const listed = scenariosOf({ name, store, supports, newPlace }, databases);
-  for (const context of contexts) {
-    test.describe(`${name}, ${context}`, () => {
-      for (const [index, { title }] of listed.entries()) {
-        test(title, async ({ tab }) => {
-          const run = { target: name, index, inWorker: context === "worker" };
-          const outcome = await tab.evaluate(
-            ({ target, index: at, inWorker }) =>
-              inWorker ? lab.inWorker("scenario", target, at) : lab.scenario(target, at),
-            run,
-          );
-          expect(outcome.title).toBe(title);
-          test.skip(outcome.skipped, "not among what the adapter supports");
-          expect(outcome.failure).toBe(null);
-        });
-      }
-    });
-  }
-}
+contractTests(TARGETS.filter(({ on }) => on !== "OPFS"));

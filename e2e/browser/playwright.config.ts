@@ -1,9 +1,13 @@
 // Tests in real browsers, over the built package. Nothing is tried again: what fails now and then has found a bug.
 import { defineConfig } from "@playwright/test";
 
-const ENGINES = ["chromium", "firefox", "webkit"];
-/** Tests that need the DevTools protocol. */
-const CHROMIUM_ALONE = /\.chromium\.spec\.ts$/;
+/** Tests that are not for an engine: of the DevTools protocol, and of what an engine does not have. */
+const NOT_FOR: Readonly<Record<string, RegExp>> = {
+  chromium: /\.webkit\.spec\.ts$/,
+  firefox: /\.(chromium|webkit)\.spec\.ts$/,
+  // WebKitGTK has no origin private file system.
+  webkit: /\.(chromium|opfs)\.spec\.ts$/,
+};
 
 /** Runs at the same time do not meet; the workers of one do. */
 process.env["PERDURE_TEST_RUN"] ??= String(process.pid);
@@ -21,5 +25,5 @@ export default defineConfig({
   timeout: 180_000,
   reporter: [["dot"], ["./reporter.ts"]],
   use: { trace: "retain-on-failure", screenshot: "only-on-failure" },
-  projects: ENGINES.map((name) => ({ name, ...(name === "chromium" ? {} : { testIgnore: CHROMIUM_ALONE }) })),
+  projects: Object.entries(NOT_FOR).map(([name, testIgnore]) => ({ name, testIgnore })),
 });

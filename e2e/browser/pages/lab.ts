@@ -7,7 +7,7 @@ import { GOLDEN, type Listed, scenariosOf } from "./scenarios.ts";
 import { TARGETS } from "./targets.ts";
 
 /** What a scenario came to. */
-export interface Outcome {
+interface Outcome {
   readonly title: string;
   readonly skipped: boolean;
   /** The error, as text; null when it passed. */

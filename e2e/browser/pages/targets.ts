@@ -13,10 +13,11 @@ type AdapterPath = Exclude<
 >;
 
 /** Where code of a page runs. */
-export type Context = "window" | "worker";
+type Context = "window" | "worker";
 
 export interface BrowserTarget {
   readonly name: string;
+  readonly on: "memory" | "IndexedDB" | "OPFS";
   readonly store: Target["store"];
   readonly contexts: readonly Context[];
   /** Made where it runs: what an adapter supports is for itself to say. */
@@ -59,14 +60,14 @@ async function opfsSupports(): Promise<Target["supports"]> {
 }
 
 function row(
-  on: string,
+  on: BrowserTarget["on"],
   contexts: readonly Context[],
   target: Omit<SyncTarget, "name" | "supports"> | Omit<AsyncTarget, "name" | "supports">,
   supports: () => Target["supports"] | Promise<Target["supports"]>,
 ): BrowserTarget {
   const name = `${target.store} on ${on}`;
   return {
-    ...{ name, store: target.store, contexts },
+    ...{ name, on, store: target.store, contexts },
     make: async () => ({ ...target, name, supports: await supports() }),
   };
 }
