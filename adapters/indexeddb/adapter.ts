@@ -31,17 +31,16 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
   let company: Company | null = null;
   const join = (): Company =>
     (company ??= keepCompany(platform, name, options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS, watchers));
-  /** The hold under which storage was last seen to have nothing newer, and when. */
-  let seen: { readonly hold: object; readonly at: number } | null = null;
-  const see = (hold: object | null): void => {
-    seen = hold === null ? null : { hold, at: platform.now() };
-  };
+  /** The hold and the connection under which storage was last seen to have nothing newer, and when. */
+  let seen: { readonly hold: object; readonly handle: object | null; readonly at: number } | null = null;
+  const isFresh = (hold: object | null): boolean =>
+    seen !== null && seen.hold === hold && seen.handle === connection.handle && platform.now() - seen.at < FRESH_MS;
   /** Runs what proves that storage has nothing newer. */
   const proving = async <T>(work: () => Promise<T>): Promise<T> => {
     const hold = join().lease.hold;
     seen = null;
     const result = await work();
-    see(hold);
+    if (hold !== null) seen = { hold, handle: connection.handle, at: platform.now() };
     return result;
   };
   return {
@@ -54,8 +53,7 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
       return storage.load();
     },
     async pull(since, pages) {
-      const hold = join().lease.hold;
-      if (seen !== null && seen.hold === hold && platform.now() - seen.at < FRESH_MS) return null;
+      if (isFresh(join().lease.hold)) return null;
       return proving(() => storage.pull(ours(since), pages));
     },
     lock: () => join().lease.acquire(),
@@ -65,9 +63,8 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
       company?.leave();
       connection.close();
     },
-    announce({ kinds, executionIds }) {
-      join().channel.post({ type: "change", kinds, executionIds });
-    },
+    verify: (pages) => storage.verify(pages),
+    announce: (change) => join().channel.announce(change),
     watch(listener) {
       watchers.add(listener);
       return () => watchers.delete(listener);
@@ -97,7 +94,10 @@ function keepCompany(
     if (message.type === "change") tell({ kinds: message.kinds, executionIds: message.executionIds });
   });
   const stop = platform.onLifecycle((event) => {
-    if (event === "suspend") return lease.suspend();
+    if (event === "suspend") {
+      channel.flush();
+      return lease.suspend();
+    }
     lease.resume();
     // Whatever was said meanwhile was not heard.
     tell(ANY_CHANGE);

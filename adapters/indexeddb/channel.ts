@@ -21,9 +21,13 @@ export class Channel {
   /** For messages about the lease: unlike every other store's. */
   readonly self: string = newLife().join("-");
   readonly #channel: BroadcastChannel | null;
+  readonly #platform: Platform;
   readonly #hears: Set<(message: Message) => void> = new Set();
+  /** What became durable and was not said yet. */
+  #untold: Change | null = null;
 
   constructor(platform: Platform, place: string) {
+    this.#platform = platform;
     this.#channel = platform.channel(databaseName(place));
     if (this.#channel === null) return;
     this.#channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
@@ -47,15 +51,45 @@ export class Channel {
     }
   }
 
+  /** Says it soon: the next commit need not wait for that. */
+  announce(change: Change): void {
+    if (this.#untold !== null) this.#untold = merged(this.#untold, change);
+    else {
+      this.#untold = change;
+      this.#platform.soon(() => this.flush());
+    }
+  }
+
+  /** Says what was announced. */
+  flush(): void {
+    if (this.#untold === null) return;
+    const { kinds, executionIds } = this.#untold;
+    this.#untold = null;
+    this.post({ type: "change", kinds, executionIds });
+  }
+
   listen(hear: (message: Message) => void): () => void {
     this.#hears.add(hear);
     return () => this.#hears.delete(hear);
   }
 
   close(): void {
+    this.flush();
     this.#hears.clear();
     this.#channel?.close();
   }
+}
+
+/** Longer lists help nobody. */
+const MOST_IDS = 1000;
+
+function merged(a: Change, b: Change): Change {
+  const ids =
+    a.executionIds === null || b.executionIds === null ? null : new Set([...a.executionIds, ...b.executionIds]);
+  return {
+    kinds: [...new Set([...a.kinds, ...b.kinds])],
+    executionIds: ids === null || ids.size > MOST_IDS ? null : [...ids],
+  };
 }
 
 /** A tab with another version of the app may say other things. */

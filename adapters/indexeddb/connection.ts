@@ -7,6 +7,7 @@ import { type Life, sameLife } from "./frame.ts";
 import { decodeHead } from "./head.ts";
 import { HEAD_KEY } from "./layout.ts";
 import { openDatabase, type WhenMissing } from "./opening.ts";
+import { Patience } from "./patience.ts";
 import type { Platform } from "./platform.ts";
 import { beginTransaction, type Inside, runTransaction } from "./transaction.ts";
 
@@ -14,7 +15,7 @@ export class Connection {
   readonly platform: Platform;
   readonly place: string;
   readonly #durability: "strict" | "relaxed";
-  readonly #limitMs: number;
+  readonly #patience: Patience;
   #db: IDBDatabase | null = null;
   /** Shared by all who need it; forgotten as soon as it is settled. */
   #opening: Promise<IDBDatabase> | null = null;
@@ -25,13 +26,18 @@ export class Connection {
     this.platform = platform;
     this.place = place;
     this.#durability = durability;
-    this.#limitMs = limitMs;
+    this.#patience = new Patience(platform, limitMs);
   }
 
   /** Whose database it is. Known once it was opened. */
   get life(): Life {
     if (this.#life === null) throw new Error("the connection was never opened");
     return this.#life;
+  }
+
+  /** What is open now, for whoever wants to know later whether it is still the same; or null. */
+  get handle(): object | null {
+    return this.#db;
   }
 
   /** Opens it for the first time. */
@@ -44,7 +50,7 @@ export class Connection {
    * when there is no connection to be had.
    */
   transact<T>(mode: "readonly" | "readwrite", work: (inside: Inside) => Promise<T>): Promise<T> {
-    return this.#using(this.#durability)(mode, (store) => runTransaction(this.platform, store, this.#limitMs, work));
+    return this.#using(this.#durability)(mode, (store) => runTransaction(this.#patience, store, work));
   }
 
   /**
@@ -52,7 +58,7 @@ export class Connection {
    * relaxed transaction that deletes records for them would take strict commits of other tabs with it.
    */
   transactStrictly<T>(work: (inside: Inside) => Promise<T>): Promise<T> {
-    return this.#using("strict")("readwrite", (store) => runTransaction(this.platform, store, this.#limitMs, work));
+    return this.#using("strict")("readwrite", (store) => runTransaction(this.#patience, store, work));
   }
 
   /** It does not work any more: the next transaction opens another one. */
@@ -95,7 +101,7 @@ export class Connection {
   }
 
   async #open(whenMissing: WhenMissing): Promise<IDBDatabase> {
-    const db = await openDatabase(this.platform, this.place, this.#limitMs, whenMissing);
+    const db = await openDatabase(this.platform, this.#patience, this.place, whenMissing);
     const forget = (): void => {
       if (this.#db === db) this.#db = null;
     };
@@ -120,9 +126,7 @@ export class Connection {
   /** While a connection is open nobody can put another database in its place; before, somebody may have. */
   async #recognise(db: IDBDatabase): Promise<void> {
     const store = beginTransaction(db, "readonly", "relaxed");
-    const value = await runTransaction(this.platform, store, this.#limitMs, (inside) =>
-      inside.ask<unknown>(store.get(HEAD_KEY)),
-    );
+    const value = await runTransaction(this.#patience, store, (inside) => inside.ask<unknown>(store.get(HEAD_KEY)));
     const { life } = decodeHead(value, this.place);
     if (this.#life === null) this.#life = life;
     else if (!sameLife(this.#life, life)) {

@@ -1,7 +1,7 @@
 // What every stored value begins with: a checksum over the rest, what it is, whose database it belongs to and the
 // sequence it was written at. Values are words of 32 bits, in the order of the machine, which is the same on all that
 // have browsers; bytes in IndexedDB never leave their machine.
-import { ImageCorrupt } from "../../src/errors.ts";
+import { type DamageSite, ImageCorrupt } from "../../src/errors.ts";
 import { checksum, wordsOf } from "./checksum.ts";
 
 /** Told apart, so that a value under a wrong key is found out. */
@@ -46,10 +46,19 @@ export interface Frame {
   readonly body: Uint32Array;
 }
 
-/** Opens a stored value, or says in `ImageCorrupt` that `what` is not as it was written. */
-export function unseal(value: unknown, kind: Kind, life: Life | null, what: string, place: string): Frame {
+/** What a value should be, for messages. */
+export interface Expectation {
+  readonly kind: Kind;
+  /** Null when any will do. */
+  readonly life: Life | null;
+  readonly what: string;
+  readonly where: DamageSite;
+}
+
+/** Opens a stored value. Throws `ImageCorrupt` when it is not as it was written. */
+export function unseal(value: unknown, { kind, life, what, where }: Expectation, place: string): Frame {
   const corrupt = (problem: string): never => {
-    throw new ImageCorrupt(place, `${what} ${problem}`, { remedy: REMEDY });
+    throw damaged(place, `${what} ${problem}`, where);
   };
   if (value === undefined) return corrupt("is missing");
   // Not `instanceof`: in workers, values of another realm have been seen.
@@ -63,7 +72,10 @@ export function unseal(value: unknown, kind: Kind, life: Life | null, what: stri
   return { life: found, sequence: getLong(words, SEQUENCE_AT), body: words.subarray(FRAME_WORDS) };
 }
 
-export const REMEDY = "restore it from a copy, or delete it to start anew";
+/** Something is missing, or not as it was written. */
+export function damaged(place: string, problem: string, where: DamageSite): ImageCorrupt {
+  return new ImageCorrupt(place, problem, { where });
+}
 
 /** Integers up to 2^53 in two words. */
 export function setLong(words: Uint32Array, at: number, value: number): void {

@@ -1,9 +1,8 @@
 // The head of a database and the blocks of its base, as values. Blocks are written at different times: the head says for
 // each at which sequence, and a block that is missing or older than the head says is damage.
-import { ImageCorrupt } from "../../src/errors.ts";
 import type { Pages } from "../../src/port.ts";
 import { wordsOf } from "./checksum.ts";
-import { type Frame, getLong, type Life, newFrame, REMEDY, seal, setLong, unseal } from "./frame.ts";
+import { damaged, getLong, type Life, newFrame, seal, setLong, unseal } from "./frame.ts";
 import { BLOCK_BYTES } from "./layout.ts";
 
 export interface Head {
@@ -31,7 +30,11 @@ export function encodeHead({ life, sequence, pageSize, keptFrom, blocks }: Head)
 }
 
 export function decodeHead(value: unknown, place: string): Head {
-  const { life, sequence, body } = unseal(value, "head", null, "its head", place);
+  const { life, sequence, body } = unseal(
+    value,
+    { kind: "head", life: null, what: "its head", where: { part: "base" } },
+    place,
+  );
   const blocks = Array.from({ length: body[1]! }, (_, block) => getLong(body, FIXED_WORDS + block * 2));
   return { life, sequence, pageSize: body[0]!, keptFrom: getLong(body, 2), blocks };
 }
@@ -53,10 +56,11 @@ export function encodeBlock(life: Life, sequence: number, block: number, pages: 
 export function decodeBlock(value: unknown, head: Head, block: number, place: string): Uint8Array {
   const { life, blocks, pageSize } = head;
   const what = `block ${block} of its base`;
-  const frame: Frame = unseal(value, "block", life, what, place);
+  const where = { part: "base", page: (block * BLOCK_BYTES) / pageSize + 1 } as const;
+  const frame = unseal(value, { kind: "block", life, what, where }, place);
   const pages = frame.body.subarray(1);
   if (frame.body[0] !== block || frame.sequence !== blocks[block] || (pages.length * 4) % pageSize !== 0) {
-    throw new ImageCorrupt(place, `${what} is not the one that its head names`, { remedy: REMEDY });
+    throw damaged(place, `${what} is not the one that its head names`, where);
   }
   return new Uint8Array(pages.buffer, pages.byteOffset, pages.byteLength);
 }

@@ -1,9 +1,9 @@
 // Reads a whole place in one transaction: the head, the blocks of the base, and the log over them. Throws `ImageCorrupt`
 // when they do not fit together, and changes nothing.
-import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
+import { StorageRefused } from "../../src/errors.ts";
 import { CHUNK_BYTES, type LoadedImage } from "../../src/port.ts";
 import { wordsOf } from "./checksum.ts";
-import { type Life, REMEDY } from "./frame.ts";
+import { damaged, type Life } from "./frame.ts";
 import { decodeBlock, decodeHead, type Head } from "./head.ts";
 import { BLOCK_BYTES, blockCount, blockOf, blocksFrom, HEAD_KEY, recordsFrom } from "./layout.ts";
 import { LogIndex } from "./log-index.ts";
@@ -36,7 +36,7 @@ export async function loadPlace(platform: Platform, inside: Inside, life: Life, 
   }
   // The newest one is never taken away.
   if (sequence < head.keptFrom || sequence < head.sequence) {
-    throw new ImageCorrupt(place, `record ${sequence + 1} of its log is missing`, { remedy: REMEDY });
+    throw damaged(place, `record ${sequence + 1} of its log is missing`, { part: "log", frame: sequence + 1 });
   }
   return { image: image.finish(), sequence, index };
 }
@@ -112,7 +112,7 @@ class GrowingImage {
     if (pageSize === 0) return;
     if (this.#pageSize !== 0 && pageSize !== this.#pageSize) {
       const problem = `record ${sequence} of its log has pages of another size`;
-      throw new ImageCorrupt(this.#place, problem, { remedy: REMEDY });
+      throw damaged(this.#place, problem, { part: "log", frame: sequence });
     }
     this.#pageSize = pageSize;
     const page = (number: number): Uint32Array | null =>
@@ -137,7 +137,7 @@ class GrowingImage {
       const last = Math.min((block + 1) * perBlock, pageCount);
       for (let number = block * perBlock + 1; number <= last; number++) {
         if (!this.#expected.has(number)) {
-          throw new ImageCorrupt(this.#place, `page ${number} is missing`, { remedy: REMEDY });
+          throw damaged(this.#place, `page ${number} is missing`, { part: "base", page: number });
         }
       }
     }

@@ -9,10 +9,10 @@ import { encodeBlock, encodeHead } from "./head.ts";
 import { blockCount, blockKey, databaseName, HEAD_KEY, recordKey, recordsBefore } from "./layout.ts";
 import { checkName, DEFAULT_OPEN_TIMEOUT_MS } from "./options.ts";
 import { encodeParts, newToken } from "./parts.ts";
+import { Patience } from "./patience.ts";
 import type { Platform } from "./platform.ts";
 import { encodeDelta } from "./record.ts";
 import type { Inside } from "./transaction.ts";
-import { patience } from "./transaction.ts";
 
 /** Lays a database into a place where nothing is. Whole or not at all. */
 export async function importInto(platform: Platform, name: string, files: DatabaseFile): Promise<void> {
@@ -73,7 +73,7 @@ export function deleteFrom(platform: Platform, name: string): Promise<void> {
     }
     let isBlocked = false;
     const request = factory.deleteDatabase(databaseName(name));
-    const waiting = patience(platform, DEFAULT_OPEN_TIMEOUT_MS, () => {
+    const waiting = new Patience(platform, DEFAULT_OPEN_TIMEOUT_MS).wait(() => {
       // What was asked cannot be taken back: it happens as soon as that tab lets go.
       const problem = "another tab has it open and does not let go; it is deleted when that tab is closed";
       reject(isBlocked ? new StorageRefused("open-timeout", name, problem) : noAnswer(name));

@@ -6,17 +6,17 @@ import { newLife } from "./frame.ts";
 import { encodeHead } from "./head.ts";
 import { databaseName, FORMAT, HEAD_KEY, OBJECT_STORE, recordKey } from "./layout.ts";
 import { encodeParts, newToken } from "./parts.ts";
+import type { Patience } from "./patience.ts";
 import type { Platform } from "./platform.ts";
 import { encodeDelta } from "./record.ts";
-import { patience } from "./transaction.ts";
 
 /** Whether a database may be made where none is. */
 export type WhenMissing = "create" | "refuse";
 
 export function openDatabase(
   platform: Platform,
+  patience: Patience,
   place: string,
-  limitMs: number,
   whenMissing: WhenMissing,
 ): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export function openDatabase(
     let given = true;
     let missing = false;
     const request = factory.open(databaseName(place), FORMAT);
-    const waiting = patience(platform, limitMs, () => {
+    const waiting = patience.wait(() => {
       given = false;
       reject(noAnswer(place));
     });

@@ -1,7 +1,6 @@
 // A record as the values it is stored in: parts small enough for the browser's fast path, all written in one
 // transaction. A record that is not whole is damage: a transaction is there or it is not.
-import { ImageCorrupt } from "../../src/errors.ts";
-import { FRAME_WORDS, type Life, newFrame, REMEDY, seal, unseal } from "./frame.ts";
+import { damaged, FRAME_WORDS, type Life, newFrame, seal, unseal } from "./frame.ts";
 import { PART_BYTES } from "./layout.ts";
 
 /** Which part this is, how many there are, and the token. */
@@ -50,7 +49,9 @@ export function encodeParts(life: Life, sequence: number, token: Token, body: Ui
 
 /** Opens what was found after record `after`. */
 export function decodePart(value: unknown, life: Life, after: number, place: string): Part {
-  const { sequence, body } = unseal(value, "record", life, `a record of its log after number ${after}`, place);
+  const what = `a record of its log after number ${after}`;
+  const where = { part: "log", frame: after + 1 } as const;
+  const { sequence, body } = unseal(value, { kind: "record", life, what, where }, place);
   const [part, parts, a, b] = body;
   const bytes = (value as Uint8Array).byteLength;
   return { sequence, part: part!, parts: parts!, token: [a!, b!], words: body.subarray(PART_WORDS), bytes };
@@ -97,7 +98,7 @@ export class Joiner {
 
   #missing(): never {
     const problem = `part ${this.#waiting.length} of record ${this.#next} of its log is missing`;
-    throw new ImageCorrupt(this.#place, problem, { remedy: REMEDY });
+    throw damaged(this.#place, problem, { part: "log", frame: this.#next });
   }
 }
 

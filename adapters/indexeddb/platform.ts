@@ -21,6 +21,8 @@ export interface Platform {
   now(): number;
   /** Calls `work` once; what it returns prevents that. */
   after(ms: number, work: () => void): () => void;
+  /** Calls `work` in a task of its own, soon, in hidden pages too. */
+  soon(work: () => void): void;
   /** Calls `listener` when the page stops or goes on; what it returns ends that. */
   onLifecycle(listener: (event: Lifecycle) => void): () => void;
 }
@@ -42,6 +44,15 @@ export const ownPlatform: Platform = {
   after(ms, work) {
     const timer = setTimeout(work, ms);
     return () => clearTimeout(timer);
+  },
+  soon(work) {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener("message", () => {
+      port1.close();
+      work();
+    });
+    port1.start();
+    port2.postMessage(null);
   },
   onLifecycle(listener) {
     // Workers have neither.

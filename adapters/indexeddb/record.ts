@@ -1,9 +1,8 @@
 // A delta as words, and back: for each page what changed of it, as runs of words, and a checksum over what it then is.
 // Commits change few words of the pages they touch; whole pages would be ten times as much.
-import { ImageCorrupt } from "../../src/errors.ts";
 import type { PageDelta } from "../../src/port.ts";
 import { checksum, wordsOf } from "./checksum.ts";
-import { REMEDY } from "./frame.ts";
+import { damaged } from "./frame.ts";
 import type { Logged } from "./log-index.ts";
 import type { LogRecord } from "./parts.ts";
 
@@ -132,6 +131,6 @@ export function checkPages(expected: Expected, page: (number: number) => Uint32A
   for (const [number, { checksum: wanted, sequence }] of expected) {
     if (checksum(page(number)) === wanted) continue;
     const problem = `page ${number} is not what record ${sequence} of its log made of it`;
-    throw new ImageCorrupt(place, problem, { remedy: REMEDY });
+    throw damaged(place, problem, { part: "log", page: number, frame: sequence });
   }
 }

@@ -1,7 +1,7 @@
 // One place in IndexedDB for one store: base and log, and where the store stands in them. Every write proves, inside its
 // own transaction, that nobody wrote after what the store knows: a lease may be lost unnoticed (L4).
-import { Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
-import type { LoadedImage, News, PageDelta, Pages, Position } from "../../src/port.ts";
+import { Fenced, FlushFailed, ImageCorrupt, PerdureError } from "../../src/errors.ts";
+import type { LoadedImage, News, PageDelta, Pages, Position, Problem } from "../../src/port.ts";
 import type { Connection } from "./connection.ts";
 import { wordsOf } from "./checksum.ts";
 import { domError, nameOf, readFailure, TransactionFailed, writeFailure } from "./failures.ts";
@@ -12,6 +12,7 @@ import { LogIndex } from "./log-index.ts";
 import { decodePart, encodeParts, type LogRecord, newToken, sameToken, type Token } from "./parts.ts";
 import { applyDelta, checkPages, encodeDelta, type Expected, headerOf, loggedAs } from "./record.ts";
 import type { Inside } from "./transaction.ts";
+import { damageOf, differences } from "./verify.ts";
 
 /** A place in the log: the record that came last. */
 export interface LogPosition extends Position {
@@ -112,6 +113,16 @@ export class Storage {
     return this.#folding.fold(this.#connection, this.#index, this.#sequence, pages);
   }
 
+  async verify(pages: Pages): Promise<readonly Problem[]> {
+    try {
+      const { image } = await this.#read((inside) => this.#load(inside));
+      return differences(image, pages);
+    } catch (error) {
+      if (error instanceof ImageCorrupt) return [damageOf(error)];
+      throw error;
+    }
+  }
+
   #load(inside: Inside): Promise<LoadedPlace> {
     const { platform, life, place } = this.#connection;
     return loadPlace(platform, inside, life, place);
@@ -150,8 +161,9 @@ async function addRecord(
 ): Promise<void> {
   // `add` refuses when the number is taken. It may be free again: whoever is far ahead folds, and takes records away,
   // but never the newest one. So the one before must be there as well.
-  const before = ask(store.getKey(recordKey(sequence - 1, 0)));
   for (const [part, value] of parts.entries()) void ask(store.add(value, recordKey(sequence, part))).catch(() => {});
+  // Asked for last: the browser is at work on the others meanwhile.
+  const before = ask(store.getKey(recordKey(sequence - 1, 0)));
   if ((await before) === undefined) throw new Fenced(place);
 }
 

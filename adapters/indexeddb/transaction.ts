@@ -4,7 +4,7 @@ import { promisifyRequest } from "idb-keyval";
 import { PerdureError } from "../../src/errors.ts";
 import { domError, nameOf, TransactionFailed } from "./failures.ts";
 import { OBJECT_STORE } from "./layout.ts";
-import type { Platform } from "./platform.ts";
+import type { Patience } from "./patience.ts";
 
 /** What works inside a transaction. It may wait for its requests and for nothing else: a transaction ends by itself. */
 export interface Inside {
@@ -13,30 +13,9 @@ export interface Inside {
   ask<T>(request: IDBRequest<T>): Promise<T>;
 }
 
-/** Waiting is cut into so many timers: while a page is frozen, only one of them can run out. */
-const TICKS = 4;
-
-/** Calls `expired` when `touch` was not called for `limitMs`, not counting what the page did not live to see. */
-export function patience(platform: Platform, limitMs: number, expired: () => void): { touch(): void; end(): void } {
-  let left = TICKS;
-  const tick = (): void => {
-    left--;
-    if (left <= 0) expired();
-    else cancel = platform.after(limitMs / TICKS, tick);
-  };
-  let cancel = platform.after(limitMs / TICKS, tick);
-  return {
-    touch() {
-      left = TICKS;
-    },
-    end: () => cancel(),
-  };
-}
-
 export function runTransaction<T>(
-  platform: Platform,
+  patience: Patience,
   store: IDBObjectStore,
-  limitMs: number,
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
   const { transaction } = store;
@@ -45,7 +24,7 @@ export function runTransaction<T>(
     /** Why we ended it, and what it ended of by itself. */
     let reason: unknown = null;
     let failed: unknown = null;
-    const waiting = patience(platform, limitMs, () => {
+    const waiting = patience.wait(() => {
       const cause = domError("TimeoutError", "no answer");
       reason ??= cause;
       const certain = abort(transaction) || transaction.mode === "readonly";

@@ -58,6 +58,10 @@ export class Tab implements Platform {
     return this.#site.clock.after(ms, () => this.run(work));
   }
 
+  soon(work: () => void): void {
+    setImmediate(() => this.run(work));
+  }
+
   onLifecycle(listener: (event: Lifecycle) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
