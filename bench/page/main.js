@@ -82,7 +82,7 @@ export async function main({ browser, quick, only, write }) {
       writeFileSync(`${path}.json`, `${JSON.stringify(all, shorten, 1)}\n`);
       if (results.commits)
         writeFileSync(`${path}.svg`, drawChart(results.commits, `${nameOf(userAgent)}, ${os.type()}`));
-      console.log(`written to ${path}.json and .svg`);
+      console.log(`written to ${path}.json${results.commits ? " and .svg" : ""}`);
     }
   } finally {
     server.close();

@@ -50,7 +50,7 @@ export function judge({ weight, commits = [], growth, opening }) {
     atMost(`opening ${size} from IndexedDB to reading its records`, 2, opening.ratios.indexeddb);
     atMost(`opening ${size} from OPFS to reading its files`, 2, opening.ratios.opfs);
   }
-  if (weight) atMost("first load, gzipped", 400, weight["perdure"], "KiB");
+  if (weight) atMost("first load, gzipped", 400, weight["perdure"], "KB");
   return targets;
 }
 

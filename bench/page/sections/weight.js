@@ -11,17 +11,17 @@ const LOADS = Object.freeze({
   "sqlite-wasm": "sqlite-wasm",
 });
 
-/** @param {import("./index.js").Tools} tools @returns {Promise<Record<string, number>>} KiB gzipped */
+/** @param {import("./index.js").Tools} tools @returns {Promise<Record<string, number>>} KB (1000 bytes) gzipped */
 export async function run({ folder, print }) {
   /** @type {Record<string, number>} */
-  const kib = {};
-  for (const name of Object.keys(LOADS)) kib[name] = (await weigh(`${folder}/load`, name)) / 1024;
-  print("\nFirst load, everything, gzipped (KiB)");
+  const kb = {};
+  for (const name of Object.keys(LOADS)) kb[name] = (await weigh(`${folder}/load`, name)) / 1000;
+  print("\nFirst load, everything, gzipped (KB)");
   print(
     table(
-      ["", "KiB"],
-      Object.entries(LOADS).map(([name, label]) => [label, kib[name]]),
+      ["", "KB"],
+      Object.entries(LOADS).map(([name, label]) => [label, kb[name]]),
     ),
   );
-  return kib;
+  return kb;
 }
