@@ -2,8 +2,9 @@
 import { providePlatform } from "../src/store/locations.ts";
 import { indexedDbAdapter } from "./indexeddb/index.ts";
 import { memoryAdapter } from "./memory.ts";
+import { remainsOfBytes } from "./wal/remains.ts";
 
-providePlatform({ memory: memoryAdapter, openSync: null, openAsync: indexedDbAdapter });
+providePlatform({ memory: memoryAdapter, openSync: null, openAsync: indexedDbAdapter, remains: remainsOfBytes });
 
 // The one place where everything is passed on: an entry adds a platform, not names.
 export * from "../src/index.ts";

@@ -59,6 +59,8 @@ export class Files {
       return null;
     }
     this.#refuseOtherLog(base, scanned);
+    // Relaxed, a power cut may have left such a log, and what lies behind the hole was never promised.
+    if (isStrict) this.#log?.refuseHole(this.#place);
     const image = base.load(scanned);
     if (this.#log === null) {
       // Without a log of our own making we could not tell whether others wrote and took theirs away again.

@@ -70,6 +70,15 @@ const HOSTILE: readonly Hostile[] = [
     }),
   },
   {
+    name: "a log with damage in front of transactions that are whole",
+    code: "image-corrupt",
+    says: /frame .* fails the checksum.* \(log, frame 31, byte 123632\)/,
+    files: () => ({
+      "a.db": golden("uncheckpointed.db"),
+      "a.db-wal": patched(golden("uncheckpointed.db-wal"), 32 + 30 * 4120 + 100, 0xa5, 0x5a),
+    }),
+  },
+  {
     name: "a file cut in the middle of a page",
     code: "image-corrupt",
     says: /page 25 is missing \(truncated\)/,

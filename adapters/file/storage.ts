@@ -67,8 +67,7 @@ export class FileStorage {
   }
 
   *lock(): Program<() => void> {
-    const lease = this.#lease!;
-    if (!lease.held) yield* lease.acquire();
+    if (!this.#lease!.held) yield* this.#lease!.acquire();
     try {
       if (this.#repair !== null) yield* this.#runRepair();
       return () => this.#release();
@@ -178,6 +177,7 @@ export class FileStorage {
     if (!log.isInPlace() || !log.isSameLog()) return yield* this.#heal(pair, pages);
     const scanned = log.readOn();
     if (scanned.pageCount === null) {
+      log.refuseHole(this.place);
       // A writer died in the middle: what it wrote is no transaction, and must not be looked at again and again.
       yield* log.wipe({ ...log.position, frames: log.position.frames + 1 });
       return null;
@@ -250,7 +250,7 @@ export class FileStorage {
       if (this.#shm.hasReaders()) return;
       // The base may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may
       // reach the disk later than the base would; so it is made durable first, and then all is copied at once.
-      if (!this.#strict) yield* log.sync();
+      if (!this.#strict) yield* log.settle();
       if (!(yield* this.#checkpoint.advance(base, pages, everything))) return;
       // Once more: one may have come while the base was synced.
       if (this.#shm.hasReaders()) return;

@@ -53,7 +53,8 @@ export function refuseOtherLog(place: string, pageSize: number, scanned: Scanned
   }
 }
 
-function readable(bytes: Uint8Array): ReadableFile {
+/** Bytes as a file to read. */
+export function readable(bytes: Uint8Array): ReadableFile {
   return {
     read(target, at) {
       const part = bytes.subarray(at, at + target.length);

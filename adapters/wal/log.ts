@@ -1,6 +1,7 @@
 // One log in SQLite's format: appended to, restarted in place, and put right after a write that failed. Everything here
 // needs the lease, except `isCurrent`. Knows nothing of the base, and nothing of where its file comes from.
 import type { PageDelta } from "../../src/port.ts";
+import { refuseHole } from "./broken-log.ts";
 import type { Program } from "./program.ts";
 import { type RandomAccessFile, type ReadableFile, readPart } from "./random-access-file.ts";
 import {
@@ -43,6 +44,8 @@ export class Log {
   #allocated: number;
   /** Bytes that a log keeps when it starts over. */
   #keepBytes = Infinity;
+  /** Some of it may have been in a sync that failed: ours, or one of who wrote it before. */
+  #isInDoubt: boolean;
   #position: LogPosition;
 
   /** @param isInPlace whether who opens the place now would find this very file */
@@ -51,6 +54,7 @@ export class Log {
     this.#isInPlace = isInPlace;
     this.#allocated = file.size();
     this.#position = position;
+    this.#isInDoubt = position.frames > 0;
   }
 
   get position(): LogPosition {
@@ -82,6 +86,11 @@ export class Log {
 
   isCurrent(): boolean {
     return this.isInPlace() && this.isSameLog() && !this.hasMore();
+  }
+
+  /** Refuses damage in front of what was acknowledged; ask it where the log ends. Throws `ImageCorrupt`. */
+  refuseHole(place: string): void {
+    refuseHole(place, this.#file, this.#position);
   }
 
   /** All of it once more, or null when its header is none. */
@@ -134,10 +143,22 @@ export class Log {
       this.#file.write(readPart(this.#file, at, Math.min(LARGEST_STEP_BYTES, end - at)), at);
     }
     yield* this.sync();
+    this.#isInDoubt = false;
   }
 
   *sync(): Program<void> {
-    yield { kind: "sync", file: this.#file };
+    try {
+      yield { kind: "sync", file: this.#file };
+    } catch (error) {
+      this.#isInDoubt = true;
+      throw error;
+    }
+  }
+
+  /** Makes everything up to our end durable, where nobody synced each transaction: before the base may run ahead of it. */
+  *settle(): Program<void> {
+    if (this.#isInDoubt) yield* this.rewriteAll();
+    else yield* this.sync();
   }
 
   /** Where the log would start over. Its first salt counts up, so that others know it for a successor (as SQLite does). */

@@ -187,6 +187,15 @@ export function scan(position: LogPosition, read: (at: number, bytes: number) =>
   }
 }
 
+/** The checksum that belongs in a frame's header, after the one of the frame before. `frame` has memory of its own. */
+export function frameSums(frame: Uint8Array, before: Int32Array, swapped: boolean): Int32Array {
+  const sums = before.slice();
+  const words = wordsOf(frame);
+  addChecksum(sums, words, 0, 2, swapped);
+  addChecksum(sums, words, FRAME_HEADER_BYTES / 4, (frame.length - FRAME_HEADER_BYTES) / 4, swapped);
+  return sums;
+}
+
 /** On disk the header says WAL. */
 export function markAsWal(page1: Uint8Array): void {
   page1.fill(FORMAT_WAL, FORMAT_AT, FORMAT_AT + 2);

@@ -10,8 +10,9 @@ export function findDamage(source: PageSource): number | null {
   if (source.pageCount === 0) return null;
   const shape = shapeOf(source);
   const claimed = new Set<number>();
-  const { trees, isWhole } = readTrees(source, shape, claimed);
-  if (!isWhole) return 1;
+  const { trees, damaged } = readTrees(source, shape, claimed);
+  const [first] = damaged;
+  if (first !== undefined) return first <= source.pageCount ? first : 1;
   for (const { kind, root } of trees) {
     for (const visit of walkTree(source, root, kind, shape, claimed)) {
       const { number, parent, bytes, page } = visit;

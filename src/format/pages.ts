@@ -15,8 +15,12 @@ export interface Shape {
   readonly encoding: "utf-8" | "utf-16le" | "utf-16be";
   readonly freelist: number;
   readonly freelistCount: number;
+  /** Whether there are pages that tell the parents of others, as auto-vacuum needs them. */
+  readonly hasPointerMap: boolean;
 }
 
+/** "SQLite". */
+const MAGIC = [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65];
 const ENCODINGS = { 1: "utf-8", 2: "utf-16le", 3: "utf-16be" } as const;
 /** The format wants at least this much. */
 const LEAST_USABLE = 480;
@@ -24,7 +28,10 @@ const LEAST_USABLE = 480;
 /** The shape as page 1 tells it, or as it most often is. */
 export function shapeOf(source: PageSource): Shape {
   const page = source.page(1);
-  if (page === null) return { usable: source.pageSize, encoding: "utf-8", freelist: 0, freelistCount: 0 };
+  // A count that no list has: which pages are free is not known.
+  if (page === null || !MAGIC.every((byte, i) => page[i] === byte)) {
+    return { usable: source.pageSize, encoding: "utf-8", freelist: 0, freelistCount: -1, hasPointerMap: false };
+  }
   const view = viewOf(page);
   const usable = source.pageSize - page[20]!;
   return {
@@ -32,7 +39,17 @@ export function shapeOf(source: PageSource): Shape {
     encoding: ENCODINGS[view.getUint32(56) as keyof typeof ENCODINGS] ?? "utf-8",
     freelist: view.getUint32(32),
     freelistCount: view.getUint32(36),
+    hasPointerMap: view.getUint32(52) !== 0,
   };
+}
+
+/** SQLite locks a byte of this page in the file, and leaves it alone. */
+const LOCK_BYTE = 0x40000000;
+
+/** Whether a page is the format's own: no tree has it, and no row. */
+export function isReserved(number: number, pageSize: number, { usable, hasPointerMap }: Shape): boolean {
+  if (number === Math.floor(LOCK_BYTE / pageSize) + 1) return true;
+  return hasPointerMap && (number - 2) % (Math.floor(usable / 5) + 1) === 0;
 }
 
 export type TreeKind = "table" | "index";
@@ -120,4 +137,23 @@ export function narrow(value: bigint): number | bigint {
 
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * The page size at which most pages of a file look like pages, for when its header tells none. Cells are laid from the end
+ * of a page, so the last one tells a page from half of one.
+ */
+export function guessPageSize(file: Uint8Array): number {
+  let best = { pageSize: 4096, share: 0 };
+  for (let pageSize = 512; pageSize <= 65536; pageSize *= 2) {
+    let sound = 0;
+    const count = Math.floor(file.length / pageSize);
+    for (let number = 2; number <= count; number++) {
+      const page = file.subarray((number - 1) * pageSize, number * pageSize);
+      const { isSound = false, cells = [] } = readTreePage(page, number, pageSize) ?? {};
+      if (isSound && cells.some((cell) => cell >= pageSize / 2)) sound++;
+    }
+    if (count > 1 && sound / (count - 1) > best.share) best = { pageSize, share: sound / (count - 1) };
+  }
+  return best.pageSize;
 }

@@ -1,6 +1,6 @@
 // The table of tables, read by hand: which trees there are and where they begin.
 import { type PageSource, type Shape, type TreeKind } from "./pages.ts";
-import { readCell } from "./records.ts";
+import { type Cell, readCell } from "./records.ts";
 import { walkTree } from "./trees.ts";
 
 /** A table or an index. */
@@ -13,30 +13,39 @@ export interface Tree {
   readonly root: number;
 }
 
-/** The trees that the schema names, and whether all of it could be read. */
+/** The trees that the schema names, and the pages of it that could not be read whole. */
 export function readTrees(
   source: PageSource,
   shape: Shape,
   claimed: Set<number>,
-): { readonly trees: Tree[]; readonly isWhole: boolean } {
+): { readonly trees: Tree[]; readonly damaged: number[] } {
   const trees: Tree[] = [];
-  let isWhole = true;
-  for (const { bytes, page } of walkTree(source, 1, "table", shape, claimed)) {
-    if (page === null) isWhole = false;
-    else if (page.misplaced > 0) isWhole = false;
+  const damaged = new Set<number>();
+  for (const { number, bytes, page } of walkTree(source, 1, "table", shape, claimed)) {
+    if (page === null || page.misplaced > 0) damaged.add(number);
     if (page === null || !page.isLeaf) continue;
-    for (const at of page.cells) {
-      const cell = readCell(source, bytes, at, "table", true, shape);
-      for (const number of cell?.overflow ?? []) claimed.add(number);
-      const [type, name, table, root, sql] = cell?.values ?? [];
-      if (typeof type !== "string" || typeof name !== "string" || typeof table !== "string") isWhole = false;
+    const cells = page.cells.map((at) => readCell(source, bytes, at, "table", true, shape));
+    const isSchema = cells.some((cell) => cell !== null && isEntry(cell));
+    // Another table's page, got in here.
+    if (!isSchema && cells.length > 0) claimed.delete(number);
+    for (const cell of cells) {
+      if (cell === null || !isEntry(cell)) damaged.add(number);
+      if (!isSchema || cell === null) continue;
+      for (const one of cell.overflow) claimed.add(one);
+      const [type, name, table, root, sql] = cell.values ?? [];
       // Views and triggers have no pages.
-      else if ((type === "table" || type === "index") && typeof root === "number" && root > 0) {
-        const isTable = type === "table";
-        const kind = isTable && !/\bWITHOUT\s+ROWID\b/i.test(String(sql)) ? "table" : "index";
-        trees.push({ kind, isTable, name, table, root });
-      }
+      if (!isEntry(cell) || typeof root !== "number" || root < 1) continue;
+      const isTable = type === "table";
+      const kind = isTable && !/\bWITHOUT\s+ROWID\b/i.test(String(sql)) ? "table" : "index";
+      trees.push({ kind, isTable, name: String(name), table: String(table), root });
     }
   }
-  return { trees, isWhole };
+  return { trees, damaged: [...damaged] };
+}
+
+const TYPES: readonly unknown[] = ["table", "index", "view", "trigger"];
+
+function isEntry({ values }: Cell): boolean {
+  const [type, name, table] = values ?? [];
+  return values?.length === 5 && TYPES.includes(type) && typeof name === "string" && typeof table === "string";
 }

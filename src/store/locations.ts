@@ -2,7 +2,7 @@
 // core itself knows no adapter.
 import { RecordInvalid, StorageRefused } from "../errors.ts";
 import { checkOptions, type OptionChecks, PLACE_CHECKS } from "../check.ts";
-import type { AsyncAdapter, PlaceOptions, SyncAdapter } from "../port.ts";
+import type { AsyncAdapter, PlaceOptions, Remains, SyncAdapter } from "../port.ts";
 
 /** The adapters of a platform. */
 export interface Platform {
@@ -10,6 +10,14 @@ export interface Platform {
   /** Null where nothing can be flushed synchronously. */
   readonly openSync: ((place: string, options: PlaceOptions) => SyncAdapter) | null;
   readonly openAsync: ((place: string, options: PlaceOptions) => AsyncAdapter) | null;
+  /** Reads what is left of a place, or of a file in bytes, without judging it. */
+  remains?(from: string | DatabaseBytes): Remains | Promise<Remains>;
+}
+
+/** The bytes of a SQLite file, and of the `-wal` beside it. */
+export interface DatabaseBytes {
+  readonly database: Uint8Array;
+  readonly wal: Uint8Array | null;
 }
 
 export const MEMORY = ":memory:";
@@ -58,6 +66,21 @@ export function asyncAdapterFor(
   }
   return platform.openAsync(where, place);
 }
+
+/** What is left of a place that may be damaged. */
+export async function remainsFor(from: string | DatabaseBytes | Remains): Promise<Remains> {
+  if (typeof from !== "string") {
+    if (isRemains(from)) return from;
+    const isBytes = from?.database instanceof Uint8Array && (from.wal === null || from.wal instanceof Uint8Array);
+    if (!isBytes) throw new RecordInvalid("salvage", ["from"], "expected a name, or the bytes { database, wal }");
+  }
+  if (platform?.remains === undefined) {
+    throw new StorageRefused("unsupported", typeof from === "string" ? from : "bytes", "nothing here can read it");
+  }
+  return platform.remains(from);
+}
+
+const isRemains = (from: object | null): from is Remains => from !== null && "page" in from && "pageCount" in from;
 
 function checkAdapter(where: object, options: unknown): void {
   if (typeof where !== "object" || where === null || !("load" in where) || !("append" in where)) {
