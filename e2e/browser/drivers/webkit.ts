@@ -86,11 +86,20 @@ export function webkitLauncher(display: string, server: Server): Launch {
       waiting.delete(settled.call);
     });
 
+    /** Module scripts have run when a page is loaded; the driver does not always wait for that. */
+    const load = async (path: string, body: object = {}): Promise<void> => {
+      await session.send("POST", path, body);
+      const script = `const [loaded] = arguments;
+        if (document.readyState === "complete") loaded();
+        else addEventListener("load", () => loaded());`;
+      await session.send("POST", "/execute/async", { script, args: [] });
+    };
     const tabOf = (window: string): Tab => ({
       async evaluate<R, A>(run: (argument: A) => R, argument?: A): Promise<Awaited<R>> {
         const call = calls++;
         const result = new Promise<Settled>((resolve) => waiting.set(call, resolve));
         const script = `const [call, argument] = arguments;
+          if (typeof lab === "undefined") throw new Error("the page's scripts did not run");
           (async () => (${run.toString()})(argument))()
             .then((value) => ({ call, value }), (error) => ({ call, error: lab.textOf(error) }))
             .then((settled) => lab.tell("webkit", settled));`;
@@ -102,10 +111,10 @@ export function webkitLauncher(display: string, server: Server): Launch {
         return settled.value as Awaited<R>;
       },
       reload: async () => {
-        await session.within(window, () => session.send("POST", "/refresh"));
+        await session.within(window, () => load("/refresh"));
       },
       goto: async (url) => {
-        await session.within(window, () => session.send("POST", "/url", { url }));
+        await session.within(window, () => load("/url", { url }));
       },
       close: async () => {
         await session.within(window, () => session.send("DELETE", "/window"));
@@ -121,7 +130,7 @@ export function webkitLauncher(display: string, server: Server): Launch {
             : ((await session.send("POST", "/window/new", { type: "tab" })) as { handle: string }).handle;
           first = false;
           await session.send("POST", "/window", { handle });
-          await session.send("POST", "/url", { url });
+          await load("/url", { url });
           return handle;
         });
         return tabOf(window);

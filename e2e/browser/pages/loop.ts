@@ -1,5 +1,5 @@
 // Commits as fast as it can, for tests that end it from outside; and looks afterwards at what is there.
-import { AsyncSqliteStore, newExecution, type PerdureError, StoreConflict } from "perdure";
+import { AsyncSqliteStore, Fenced, newExecution, type PerdureError, StoreConflict } from "perdure";
 import { indexedDbAdapter } from "perdure/indexeddb";
 import { openOpfs } from "perdure/opfs";
 
@@ -31,14 +31,23 @@ async function commitOnce(store: AsyncSqliteStore): Promise<number> {
   return n;
 }
 
-/** Tells of every commit. Ends only with the page, or with an error, which it tells. */
+/**
+ * Tells of every commit. Tries again when somebody else was faster or had taken the lease. Ends only with the page, or
+ * with any other error, which it tells.
+ */
 export async function commitForever(place: Place, topic: string): Promise<void> {
   const tell = (what: object): Promise<unknown> =>
     // Not waited for: the next commit is under way when the test hears of this one.
     fetch(`/tell?topic=${topic}`, { method: "POST", body: JSON.stringify(what), keepalive: true }).catch(() => {});
   try {
     const store = await open(place);
-    for (;;) void tell({ n: await commitOnce(store) });
+    for (;;) {
+      try {
+        void tell({ n: await commitOnce(store) });
+      } catch (error) {
+        if (!(error instanceof StoreConflict || error instanceof Fenced)) throw error;
+      }
+    }
   } catch (error) {
     await tell({ error: String(error) });
   }
