@@ -10,6 +10,7 @@ import { refusal } from "./failures.ts";
 import { type Opened, openBoth, removeBoth, removeLog, type Where } from "./opening.ts";
 import { ALL, checkCall, type OpfsOptions, type OpfsPlaceOptions, PLACE_ONLY } from "./options.ts";
 import { rootDirectory } from "./platform.ts";
+import { Presence } from "./presence.ts";
 import { OpfsStorage } from "./storage.ts";
 
 export type { DatabaseFile } from "../wal/database-file.ts";
@@ -104,6 +105,17 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     storage.closeBase();
     throw refusal(name, error);
   }
+  const presence = new Presence(where, () => storage.logPosition);
+  const present = <T>(work: () => T): T => {
+    presence.demand();
+    try {
+      return work();
+    } catch (error) {
+      // What failed is told as it is; what comes next is told why.
+      if (storage.isClosed()) presence.noteClosed();
+      throw error;
+    }
+  };
   return {
     synchronous: true,
     name: "opfs",
@@ -111,22 +123,29 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     supports: { durable: true, shared: false, strict: true },
     closed,
     load: () => storage.load(),
-    pull: (since) => storage.pull(ours(since)),
-    lock: () => runBlocking(storage.lock()),
-    append: (delta, after) => runBlocking(storage.append(delta, ours(after))),
+    pull(since) {
+      presence.askSometimes();
+      return present(() => storage.pull(ours(since)));
+    },
+    lock: () => present(() => runBlocking(storage.lock())),
+    append: (delta, after) => present(() => runBlocking(storage.append(delta, ours(after)))),
     checkpoint: (pages) => runBlocking(storage.checkpoint(pages)),
     close(pages) {
       leaving.set(name, closed);
-      const isLogOver = runBlocking(storage.leave(pages));
-      storage.closeLog();
-      if (isLogOver) removeLog(where).then(finish, finish);
-      else finish();
+      const isLogOver = !presence.isLost && runBlocking(storage.leave(pages));
+      void giveBack(isLogOver);
     },
   };
 
-  /** Until the log is gone the file is kept: somebody else would write into a log that is about to go. */
-  function finish(): void {
-    storage.closeBase();
+  /** The file comes last: as long as it is ours, nobody writes into a log that is about to go. */
+  async function giveBack(isLogOver: boolean): Promise<void> {
+    await presence.ask();
+    if (presence.mayClose) {
+      storage.closeLog();
+      // It stays as it is, empty, when it cannot be removed.
+      if (isLogOver) await removeLog(where).catch(() => {});
+      storage.closeBase();
+    }
     if (leaving.get(name) === closed) leaving.delete(name);
     settle();
   }

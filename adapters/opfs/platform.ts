@@ -10,6 +10,8 @@ export interface OpfsDirectory {
 
 export interface OpfsFileHandle {
   readonly kind: "file";
+  /** What is in it now. Without it, a file of the same name counts as the same file. */
+  getFile?(): Promise<Blob>;
   /** Not there outside dedicated workers, nor in old browsers. */
   createSyncAccessHandle?(): Promise<SyncAccessHandle>;
 }

@@ -1,6 +1,6 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
-import { Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
+import { domName, Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
 import type { LoadedImage, PageDelta, Pages } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
@@ -33,7 +33,7 @@ export class OpfsStorage {
   /** What must be put right in storage before anything else. */
   #repair: (() => Program<void>) | null = null;
   /** Whether the log was there before, and may stay. */
-  #isLogFound: boolean;
+  readonly #isLogFound: boolean;
 
   constructor(place: string, options: OpfsOptions, { base, log, madeLog }: Opened) {
     this.#place = place;
@@ -110,10 +110,27 @@ export class OpfsStorage {
       const isEmpty = log === null || log.position.frames === 0;
       if (!isEmpty && (pages === null || !(yield* this.#fold(log, pages, true)))) return false;
       if (pages === null && this.#isLogFound) return false;
+      this.#log = null;
       this.#logFile.truncate(0);
       return true;
     } catch {
       return false;
+    }
+  }
+
+  /** Where the log is, null as long as it has no header. */
+  get logPosition(): LogPosition | null {
+    return this.#log?.position ?? null;
+  }
+
+  /** Whether the browser closed a handle behind us. */
+  isClosed(): boolean {
+    try {
+      this.#baseFile.size();
+      this.#logFile.size();
+      return false;
+    } catch (error) {
+      return domName(error) === "InvalidStateError";
     }
   }
 
@@ -200,7 +217,7 @@ export class OpfsStorage {
     try {
       // The file may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may reach
       // the disk later than the file would; so it is made durable first, and then all is copied at once.
-      if (!this.#strict) yield* log.sync();
+      if (!this.#strict) yield* log.settle();
       return yield* this.#checkpoint.advance(this.#base!, pages, everything);
     } catch {
       return false; // kept for the next try; the log still has everything

@@ -2,10 +2,11 @@
 // a kill or a power cut leaves. Not part of the package.
 import type { OpfsDirectory, OpfsFileHandle, SyncAccessHandle } from "./platform.ts";
 
-/** Every call there is. The first three are asynchronous. */
+/** Every call there is. The first four are asynchronous. */
 export type Call =
   | "getFileHandle"
   | "createSyncAccessHandle"
+  | "getFile"
   | "removeEntry"
   | "read"
   | "write"
@@ -34,6 +35,9 @@ export class FakeOpfs {
   readonly #entries: Map<string, Entry> = new Map();
   /** Asked ahead of every call; it may throw the fault, or return how many bytes a read or a write gets done. */
   before: (call: Call, name: string, bytes: number) => number | void = () => {};
+
+  /** Told of every handle that is closed. */
+  closing: (name: string) => void = () => {};
 
   readonly directory: OpfsDirectory = {
     getFileHandle: async (name, { create = false } = {}) => {
@@ -75,6 +79,11 @@ export class FakeOpfs {
     this.#entries.get(name)!.handle!.close();
   }
 
+  /** The site's data is cleared: open handles go on over files that are nowhere any more. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
   /** What the next worker finds after this one was killed now. */
   afterKill(): FakeOpfs {
     const copy = new FakeOpfs();
@@ -96,6 +105,13 @@ export class FakeOpfs {
   #fileHandle(name: string): OpfsFileHandle {
     return {
       kind: "file",
+      getFile: async () => {
+        await Promise.resolve();
+        this.before("getFile", name, 0);
+        const entry = this.#entries.get(name);
+        if (entry === undefined) throw domError("NotFoundError");
+        return new Blob([new Uint8Array(entry.now.copy())]);
+      },
       createSyncAccessHandle: async () => {
         await Promise.resolve();
         this.before("createSyncAccessHandle", name, 0);
@@ -139,7 +155,8 @@ export class FakeOpfs {
         for (const one of entry.changes) entry.durable.apply(one, "kept");
         entry.changes = [];
       },
-      close() {
+      close: () => {
+        this.closing(name);
         if (entry.handle === handle) entry.handle = null;
       },
     };
