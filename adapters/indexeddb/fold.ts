@@ -39,7 +39,7 @@ export class Folding {
 
   /** Slices that are due: all of them by the time that the log is twice as long as it should be. */
   #due(index: LogIndex, { pageSize, pageCount }: Pages): number {
-    const threshold = this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, (pageSize * pageCount) / 4);
+    const threshold = this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, (pageSize * pageCount) / 8);
     if (index.bytes < threshold) {
       this.#noted = index.noted;
       return 0;
