@@ -72,7 +72,7 @@ export async function contest(ask, entrants, durability, pace) {
 }
 
 /** @param {string} name */
-const lanesOf = (name) => ENTRIES[name]?.lanes ?? 1;
+export const lanesOf = (name) => ENTRIES[name]?.lanes ?? 1;
 /** @param {string} name @param {Durability} durability */
 const labelOf = (name, durability) => ENTRIES[name]?.label[durability] ?? name;
 

@@ -2,7 +2,7 @@
 // one leaves to the system a strict one would pay for.
 import { table } from "../../report.js";
 import { ENTRIES } from "../client/contenders/index.js";
-import { contest, timesAsLong } from "../contest.js";
+import { contest, lanesOf, timesAsLong } from "../contest.js";
 import { withSession } from "../session.js";
 
 /** @typedef {import("../client/contenders/index.js").Durability} Durability */
@@ -73,7 +73,8 @@ function compare(some, all) {
   return Object.fromEntries(
     Object.entries(some).map(([name, one]) => [
       name,
-      { ...one, ratio: all[name] === undefined ? null : timesAsLong(one, all[REFERENCE]) },
+      // In flight with others a commit waits for its turn: how long says nothing then.
+      { ...one, ratio: all[name] === undefined || lanesOf(name) > 1 ? null : timesAsLong(one, all[REFERENCE]) },
     ]),
   );
 }
