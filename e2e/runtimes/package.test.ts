@@ -73,7 +73,7 @@ describe("exports", () => {
   test("are reached with the dependencies, and Node's modules where files are", async () => {
     const packages = async (entry: string): Promise<string[]> =>
       [...(await reach(entry, { dynamic: true }))].filter((one) => !one.startsWith("dist/"));
-    for (const entry of ["memory", "contract", "testing"]) {
+    for (const entry of ["memory", "opfs", "contract", "testing"]) {
       expect((await packages(`dist/${entry}.js`)).filter((one) => one !== "superstruct")).toEqual([]);
     }
     expect((await packages("dist/node.js")).filter((one) => !one.startsWith("node:"))).toEqual(["superstruct"]);
