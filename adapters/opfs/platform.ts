@@ -11,7 +11,7 @@ export interface OpfsDirectory {
 export interface OpfsFileHandle {
   readonly kind: "file";
   /** What is in it now. Without it, a file of the same name counts as the same file. */
-  getFile?(): Promise<Blob>;
+  getFile?(): Promise<{ slice(from: number, to: number): { arrayBuffer(): Promise<ArrayBuffer> } }>;
   /** Not there outside dedicated workers, nor in old browsers. */
   createSyncAccessHandle?(): Promise<SyncAccessHandle>;
 }
