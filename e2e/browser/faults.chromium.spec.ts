@@ -70,6 +70,37 @@ test("L4 a frozen tab loses the lease, is fenced, and goes on when it is resumed
   expect(n).toBeGreaterThanOrEqual(loop.acknowledged);
 });
 
+test("L4 a page that was left holds nobody up, and its store goes on when it is gone back to", async ({
+  launchPlaywright,
+  server,
+}) => {
+  const browser = await launchPlaywright();
+  const tab = await browser.open(`${server.url}/`);
+  const other = await browser.open(`${server.url}/`);
+  // A page of before is not loaded again.
+  const goBack = async (): Promise<void> => {
+    await tab.page.goBack({ waitUntil: "commit" });
+    await tab.page.waitForFunction(() => "lab" in globalThis);
+  };
+  await openStore(tab, place.name);
+  await tab.evaluate(() => store.save(lab.perdure.newExecution({ id: "mine", definition_id: "d" })));
+  await tab.goto(`${server.url}/index.html`);
+  await goBack();
+  // The page of before, with the store it had: one that was loaded anew has none.
+  const version = await tab.evaluate(async () => {
+    await store.save((await store.load("mine"))!);
+    return (await store.load("mine"))?.version;
+  });
+  expect(version).toBe(2);
+
+  await tab.goto(`${server.url}/index.html`);
+  expect(await other.evaluate((it) => lab.commitTimes(it, 10), place)).toBe(null);
+  // News for a page that waits may make the browser drop it, so this may be the page of before or a new one.
+  await goBack();
+  expect(await tab.evaluate((it) => lab.commitTimes(it, 10), place)).toBe(null);
+  expect(await audit(other, place)).toEqual({ n: 20, problems: [] });
+});
+
 test("L7 storage is cleared under an open store: a typed error, and a fresh store works", async ({
   launchPlaywright,
   server,

@@ -30,7 +30,11 @@ const FIREFOX_PREFERENCES = {
 function playwrightLauncher(engine: "chromium" | "firefox"): ReturnType<typeof launcher> {
   const { path } = ENGINES[engine].find() ?? { path: null };
   const system: LaunchOptions = path === null ? {} : { executablePath: path };
-  if (engine === "chromium") return launcher(chromium, { ...system, args: CHROMIUM_FLAGS });
+  if (engine === "chromium") {
+    // As people have it: pages that were left are kept to go back to.
+    const ignoreDefaultArgs = ["--disable-back-forward-cache"];
+    return launcher(chromium, { ...system, args: CHROMIUM_FLAGS, ignoreDefaultArgs });
+  }
   // The system's Firefox has no patches of Playwright's, so it is driven by the standard protocol.
   const channel = path === null ? {} : { channel: "moz-firefox" };
   return launcher(firefox, { ...system, ...channel, firefoxUserPrefs: FIREFOX_PREFERENCES });

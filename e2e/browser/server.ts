@@ -62,8 +62,8 @@ export async function serve(...folders: string[]): Promise<Server> {
       }
       response.writeHead(200, {
         "content-type": TYPES[extname(file)] ?? "application/octet-stream",
-        // Pages are built anew for every run.
-        "cache-control": "no-store",
+        // Pages are built anew for every run. Not "no-store": such a page is never kept to go back to.
+        "cache-control": "no-cache",
         "service-worker-allowed": "/",
       });
       createReadStream(file).pipe(response);
