@@ -18,67 +18,67 @@ export interface DeltaHeader {
   readonly pageCount: number;
 }
 
-/** Reused from one append to the next, so that a commit allocates little. */
+/** What a new page held before: no page is larger. */
+const ZEROS: Uint32Array = new Uint32Array(65536 / 4);
+
+/** Reused from one append to the next, so that a commit allocates little; one that a huge commit needed is not kept. */
 let scratch: Uint32Array = new Uint32Array(64 * 1024);
+const MOST_SCRATCH_WORDS = 1024 * 1024;
 
 /** The words of a delta. Valid until the next call. */
 export function encodeDelta({ pageSize, pageCount, pages, before }: PageDelta): Uint32Array {
   const pageWords = pageSize / 4;
+  let out = scratch;
+  out[0] = pageSize;
+  out[1] = pageCount;
+  out[2] = pages.size;
   let at = HEADER_WORDS;
-  reserve(at, 0);
-  scratch[0] = pageSize;
-  scratch[1] = pageCount;
-  scratch[2] = pages.size;
   for (const [number, bytes] of pages) {
     // A run is at least a word, and so is the gap to the next one.
-    reserve(at, PAGE_WORDS + pageWords * 2);
+    if (at + PAGE_WORDS + pageWords * 2 > out.length) out = larger(out, at);
     const words = wordsOf(bytes);
     const old = before?.(number);
-    scratch[at] = number;
-    scratch[at + 1] = checksum(words);
-    const runs = at + 2;
-    at += PAGE_WORDS;
-    if (old === undefined) {
-      scratch[runs] = 1;
-      at = putRun(words, 0, pageWords, at);
-    } else {
-      const [end, count] = putChanges(words, old === null ? null : wordsOf(old), at);
-      scratch[runs] = count;
-      at = end;
+    out[at] = number;
+    out[at + 1] = checksum(words);
+    if (old !== undefined) at = putChanges(words, old === null ? ZEROS : wordsOf(old), out, at + 2);
+    else {
+      out[at + 2] = 1;
+      at = putRun(words, 0, pageWords, out, at + PAGE_WORDS);
     }
   }
-  return scratch.subarray(0, at);
+  if (out.length <= MOST_SCRATCH_WORDS) scratch = out;
+  return out.subarray(0, at);
 }
 
-/** The runs of `words` that differ from `old`, or from zeros. Gives where they end, and how many there are. */
-function putChanges(words: Uint32Array, old: Uint32Array | null, from: number): [number, number] {
+function larger(words: Uint32Array, used: number): Uint32Array {
+  const copy = new Uint32Array(words.length * 2);
+  copy.set(words.subarray(0, used));
+  return copy;
+}
+
+/** Writes the runs of `words` that differ from `old`, and before them how many there are. Gives where they end. */
+function putChanges(words: Uint32Array, old: Uint32Array, out: Uint32Array, from: number): number {
   const { length } = words;
-  let [at, count, i] = [from, 0, 0];
+  let [at, count, i] = [from + 1, 0, 0];
   for (;;) {
-    if (old === null) while (i < length && words[i] === 0) i++;
-    else while (i < length && words[i] === old[i]) i++;
-    if (i === length) return [at, count];
+    while (i < length && words[i] === old[i]) i++;
+    if (i === length) break;
     const start = i;
     let end = i + 1;
-    for (i = end; i < length && i - end <= NEAR_WORDS; i++) if (words[i] !== (old === null ? 0 : old[i])) end = i + 1;
+    for (i = end; i < length && i - end <= NEAR_WORDS; i++) if (words[i] !== old[i]) end = i + 1;
     i = end;
-    at = putRun(words, start, end, at);
+    at = putRun(words, start, end, out, at);
     count++;
   }
+  out[from] = count;
+  return at;
 }
 
-function putRun(words: Uint32Array, start: number, end: number, at: number): number {
+function putRun(words: Uint32Array, start: number, end: number, out: Uint32Array, at: number): number {
   // Pages are 16384 words at the most: either fits into half a word.
-  scratch[at] = (start << 16) | (end - start);
-  for (let i = start; i < end; i++) scratch[at + 1 + i - start] = words[i]!;
+  out[at] = (start << 16) | (end - start);
+  for (let i = start, to = at + 1; i < end; i++, to++) out[to] = words[i]!;
   return at + 1 + end - start;
-}
-
-function reserve(at: number, more: number): void {
-  if (at + more <= scratch.length) return;
-  const larger = new Uint32Array(Math.max(at + more, scratch.length * 2));
-  larger.set(scratch.subarray(0, at));
-  scratch = larger;
 }
 
 /** What the pages of a record must be when it has been applied. */
