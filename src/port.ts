@@ -153,6 +153,7 @@ export interface AsyncAdapter {
   load(): Promise<LoadedImage & { readonly position: Position }>;
   pull(since: Position, pages: Pages): Promise<News | null>;
   lock(): Promise<() => void>;
+  /** The store goes on meanwhile, in memory; the delta's bytes stay as they are until this settles. */
   append(delta: PageDelta, after: Position): Promise<Position>;
   checkpoint(pages: Pages): Promise<void>;
   close(pages: Pages | null): Promise<void>;

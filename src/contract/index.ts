@@ -5,6 +5,7 @@ import type { Chapter, Scenario } from "./scenario.ts";
 import { closing } from "./scenarios/closing.ts";
 import { commits } from "./scenarios/commit.ts";
 import { cursors } from "./scenarios/cursors.ts";
+import { duringFlush } from "./scenarios/during-flush.ts";
 import { executions } from "./scenarios/executions.ts";
 import { faults } from "./scenarios/faults.ts";
 import { groups } from "./scenarios/groups.ts";
@@ -57,7 +58,8 @@ export function contract(runner: Runner, target: Target, data: ContractData = {}
     for (const chapter of CHAPTERS) register(chapter, (run) => play(target, run));
     for (const database of data.golden ?? []) register(goldenChapter(database), (run) => play(target, run));
     if (target.store === "AsyncSqliteStore") {
-      for (const chapter of [groups, inFlight, watchingInFlight]) register(chapter, (run) => playAsync(target, run));
+      for (const chapter of [groups, duringFlush, inFlight, watchingInFlight])
+        register(chapter, (run) => playAsync(target, run));
     }
   });
 }

@@ -127,6 +127,10 @@ export class Database {
     this.#image.beginFlush();
   }
 
+  get isFlushing(): boolean {
+    return this.#image.isFlushing;
+  }
+
   /** What is being flushed is durable; when nothing is, what was written. */
   settle(): void {
     this.#image.settle();

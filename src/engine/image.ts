@@ -97,8 +97,12 @@ export class Image {
 
   /** What was written so far is being flushed: what is written from now on belongs to the next flush. */
   beginFlush(): void {
-    if (this.#layers.length > 1) throw new Error("one flush at a time");
+    if (this.isFlushing) throw new Error("one flush at a time");
     this.#addLayer();
+  }
+
+  get isFlushing(): boolean {
+    return this.#layers.length > 1;
   }
 
   /** What is being flushed is durable now; when nothing is, what was written. */

@@ -1,19 +1,18 @@
-// The asynchronous shell: one operation at a time, in the order of the calls; those that arrive while a flush is under
-// way run together next, in one transaction with one flush. Reads wait for the flush like everything else (L3).
-import { StorageRefused, StoreClosed, StoreConflict } from "../errors.ts";
-import type { AsyncAdapter, Change, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
+// The asynchronous shell: operations take effect in the order of the calls; those that arrive while a flush is under way
+// run together, in one transaction with one flush (queue.ts). Reads wait for what they saw to be durable (L3).
+import { StorageRefused, StoreClosed } from "../errors.ts";
+import type { AsyncAdapter, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
-import { groupSize, type Job, type Outcome, settle } from "./jobs.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { asyncAdapterFor, MEMORY } from "./locations.ts";
 import { createSchema, operations, type Work } from "./operations.ts";
 import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
+import { Queue } from "./queue.ts";
 import { Session } from "./session.ts";
 import { type Listener, type SubscribeOptions, Subscribers } from "./subscribers.ts";
-import { problemOf } from "./verify.ts";
 
 /**
  * A store of Executions whose commits are durable when their promises resolve.
@@ -27,11 +26,8 @@ export class AsyncSqliteStore {
   readonly #adapter: AsyncAdapter | SyncAdapter;
   readonly #session: Session;
   readonly #subscribers: Subscribers;
-  #queue: Job[] = [];
-  #draining: Promise<void> | null = null;
+  readonly #queue: Queue;
   #closing: Promise<void> | null = null;
-  /** Counts them, to know whether a lease was used for one. */
-  #appends = 0;
 
   private constructor(adapter: AsyncAdapter | SyncAdapter, session: Session) {
     if (!(session instanceof Session)) {
@@ -40,6 +36,7 @@ export class AsyncSqliteStore {
     this.#adapter = adapter;
     this.#session = session;
     this.#subscribers = new Subscribers(adapter);
+    this.#queue = new Queue(adapter, session, this.#subscribers);
   }
 
   /**
@@ -57,7 +54,7 @@ export class AsyncSqliteStore {
     try {
       session = await Session.open(adapter.place, await adapter.load(), options);
       const store = new AsyncSqliteStore(adapter, session);
-      if (session.incomplete) await store.#enqueue(createSchema);
+      if (session.incomplete) await store.#queue.add(createSchema);
       return store;
     } catch (error) {
       session?.close();
@@ -166,7 +163,7 @@ export class AsyncSqliteStore {
   }
 
   async #shutDown(): Promise<void> {
-    await this.#draining;
+    await this.#queue.drained();
     this.#session.close();
     await this.#adapter.close(this.#session.pages);
   }
@@ -174,150 +171,6 @@ export class AsyncSqliteStore {
   /** Checks the arguments now, in the caller's turn; the methods being async, what it throws rejects. */
   #run<T>(prepare: () => Work<T>): Promise<T> {
     if (this.#closing !== null) throw new StoreClosed();
-    return this.#enqueue(prepare());
-  }
-
-  #enqueue<T>(work: Work<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, resolve, reject });
-      this.#draining ??= this.#drain();
-    });
-  }
-
-  /** Never rejects: every job has its own promise. */
-  async #drain(): Promise<void> {
-    // Calls made in one stretch of code belong together.
-    await Promise.resolve();
-    while (this.#queue.length > 0) {
-      const group = this.#queue.splice(0, groupSize(this.#queue));
-      try {
-        const [first] = group;
-        if (first?.work.inspect !== undefined) await this.#runInspection(first, first.work.inspect);
-        else if (group.some(({ work }) => work.writes)) await this.#runGroup(group);
-        else await this.#runReads(group);
-      } catch (error) {
-        // Settling twice is harmless; a job left waiting would not be.
-        for (const job of group) job.reject(error);
-      }
-    }
-    this.#draining = null;
-  }
-
-  async #runReads(jobs: readonly Job[]): Promise<void> {
-    if (jobs.length === 0) return;
-    await this.#catchUp();
-    for (const job of jobs) settle(job, this.#attempt(job));
-  }
-
-  async #runInspection(job: Job, join: NonNullable<Job["work"]["inspect"]>): Promise<void> {
-    const release = await this.#adapter.lock();
-    let found: readonly Problem[];
-    try {
-      await this.#catchUp();
-      found = (await this.#adapter.verify?.(this.#session.pages)) ?? [];
-    } catch (error) {
-      found = [problemOf(error)];
-    } finally {
-      release();
-    }
-    const outcome = this.#attempt(job);
-    settle(job, "error" in outcome ? outcome : { value: join(outcome.value, found) });
-  }
-
-  async #catchUp(): Promise<void> {
-    const { position, pages } = this.#session;
-    if (this.#session.take(await this.#adapter.pull(position, pages))) this.#subscribers.tellNews();
-  }
-
-  async #runGroup(group: readonly Job[]): Promise<void> {
-    const reads = group.filter(({ work }) => !work.writes);
-    const writes = group.filter(({ work }) => work.writes);
-    let release: () => void;
-    try {
-      release = await this.#adapter.lock();
-    } catch (error) {
-      // Reads need no lease.
-      for (const job of writes) job.reject(error);
-      return this.#runReads(reads);
-    }
-    let outcomes: readonly (Outcome | undefined)[];
-    try {
-      await this.#catchUp();
-      const appends = this.#appends;
-      outcomes = (await this.#runTogether(group)) ?? (await this.#runApart(group));
-      if (this.#appends > appends) await this.#adapter.checkpoint(this.#session.pages);
-    } finally {
-      release();
-    }
-    // Only now: whoever waited may want the lease at once, on this very thread.
-    const changes: Change[] = [];
-    for (const [i, job] of group.entries()) {
-      const outcome = outcomes[i];
-      if (outcome !== undefined) settle(job, outcome);
-      if (outcome !== undefined && "value" in outcome && job.work.change !== null) changes.push(job.work.change);
-    }
-    this.#subscribers.tell(changes);
-    await this.#runReads(group.filter((_, i) => outcomes[i] === undefined));
-  }
-
-  /**
-   * One transaction, one flush. Null when a member failed with more than a conflict: nothing has happened then. After a
-   * flush that failed every write has failed, and what the reads saw is gone (L3): they have no outcome yet.
-   */
-  async #runTogether(group: readonly Job[]): Promise<readonly (Outcome | undefined)[] | null> {
-    const outcomes: Outcome[] = [];
-    try {
-      this.#session.transaction(() => {
-        for (const job of group) {
-          const outcome = this.#attempt(job);
-          // A conflict has changed nothing, and neither has a read. Anything else may have done half of its work.
-          if ("error" in outcome && job.work.writes && !(outcome.error instanceof StoreConflict)) throw outcome.error;
-          outcomes.push(outcome);
-        }
-      });
-    } catch {
-      return null;
-    }
-    try {
-      await this.#flush();
-      return outcomes;
-    } catch (error) {
-      return group.map(({ work }) => (work.writes ? { error } : undefined));
-    }
-  }
-
-  /** Each in a transaction with a flush of its own. */
-  async #runApart(group: readonly Job[]): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (const { work } of group) {
-      try {
-        const value = this.#session.transaction(() => work.run(this.#session));
-        await this.#flush();
-        outcomes.push({ value });
-      } catch (error) {
-        outcomes.push({ error });
-      }
-    }
-    return outcomes;
-  }
-
-  async #flush(): Promise<void> {
-    const delta = this.#session.delta();
-    if (delta === null) return;
-    try {
-      this.#session.flushed(await this.#adapter.append(delta, this.#session.position));
-      this.#appends++;
-    } catch (error) {
-      this.#session.undo();
-      throw error;
-    }
-  }
-
-  #attempt({ work }: Job): Outcome {
-    try {
-      return { value: this.#session.read(() => work.run(this.#session)) };
-    } catch (error) {
-      return { error };
-    }
+    return this.#queue.add(prepare());
   }
 }

@@ -126,13 +126,25 @@ export class Session {
     return this.#db.delta();
   }
 
+  /** The same, to be flushed while transactions go on: what they write is for the next flush. */
+  beginFlush(): PageDelta | null {
+    const delta = this.#db.delta();
+    if (delta !== null) this.#db.beginFlush();
+    return delta;
+  }
+
+  /** Whether something is on its way to storage. */
+  get isFlushing(): boolean {
+    return this.#db.isFlushing;
+  }
+
   /** It is durable, up to `position`. */
   flushed(position: Position): void {
     this.#position = position;
     this.#db.settle();
   }
 
-  /** It is not durable and never will be. */
+  /** It is not durable and never will be, nor what was written since it began to be flushed. */
   undo(): void {
     this.#core?.forget();
     this.#db.undo();

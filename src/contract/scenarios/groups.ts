@@ -26,7 +26,7 @@ export const groups: Chapter<AsyncSqliteStore> = {
           exes.map(({ version }) => version),
           range(64).map((i) => (i < 8 ? 2 : i % 8 === 0 ? 3 : 1)),
         );
-        equal(faults.appends, 1);
+        ok(faults.appends <= 2, `two halves at the most: ${faults.appends}`);
         const wanted = range(64).filter((i) => outcomes[i]);
         equal(
           (await store.pendingOutbox()).map(({ target_id }) => target_id),
