@@ -26,7 +26,7 @@ export interface Where {
 }
 
 /** What was found in both files. */
-export interface Found {
+interface Found {
   readonly image: LoadedImage;
   /** The log, when it has a header. */
   readonly scanned: Scanned | null;
@@ -90,7 +90,7 @@ async function removeIfThere({ directory, name }: Where, entry: string): Promise
 }
 
 /** The file's handle, which nobody else has then; null when there is no file. Waits for who has it. */
-export async function take(where: Where, name: string, create: boolean): Promise<RandomAccessFile | null> {
+async function take(where: Where, name: string, create: boolean): Promise<RandomAccessFile | null> {
   let wait = FIRST_WAIT_MS;
   for (;;) {
     try {
