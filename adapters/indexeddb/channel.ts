@@ -12,7 +12,7 @@ export type Message =
   /** The holder is alive, and has work to do. */
   | { readonly type: "working"; readonly from: string };
 
-export const ALL_KINDS: readonly RowKind[] = ["executions", "outbox", "processed_events", "timers", "spawns", "trace"];
+const ALL_KINDS: readonly RowKind[] = ["executions", "outbox", "processed_events", "timers", "spawns", "trace"];
 
 /** Somewhere to look, anywhere. */
 export const ANY_CHANGE: Change = { kinds: ALL_KINDS, executionIds: null };

@@ -5,7 +5,7 @@ import { type DamageSite, ImageCorrupt } from "../../src/errors.ts";
 import { checksum, wordsOf } from "./checksum.ts";
 
 /** Told apart, so that a value under a wrong key is found out. */
-export const KIND = { head: 0x70640001, block: 0x70640002, record: 0x70640003 } as const;
+const KIND = { head: 0x70640001, block: 0x70640002, record: 0x70640003 } as const;
 export type Kind = keyof typeof KIND;
 
 /** One database's life: random, made with it. A database that was deleted and made anew has another one. */

@@ -54,7 +54,7 @@ export function openDatabase(
   });
 }
 
-export function nothingThere(place: string): StorageRefused {
+function nothingThere(place: string): StorageRefused {
   return new StorageRefused("storage-missing", place, "nothing is there; it was deleted, or the browser evicted it");
 }
 
