@@ -82,8 +82,12 @@ export class Claim {
   hasCompany(): boolean {
     let company = false;
     for (const { file, owner } of this.#traces()) {
-      // Those of heirs go by their own rule (lock-file.ts): a living one may have taken it since we looked.
-      if (owner.token === this.#owner.token || file.endsWith(HEIR)) continue;
+      if (owner.token === this.#owner.token) continue;
+      if (file.endsWith(HEIR)) {
+        // By their own rule (lock-file.ts): a living one may have taken it since we looked.
+        if (isDead(owner, file) && takeLock(file, this.#file) === null) dropLock(file);
+        continue;
+      }
       // One without a name is being written, unless it is an image or a log whose maker must have had the lease.
       if (owner.token === "" && !file.endsWith(".new")) continue;
       if (isDead(owner, file)) fs.rmSync(file, { force: true });

@@ -65,9 +65,10 @@ export class Files {
     if (this.#log === null) {
       // Without a log of our own making we could not tell whether others wrote and took theirs away again.
       yield* this.#makeLog(base.pageSize);
-    } else if (isStrict) {
+    } else {
       // Its writer may have died before its sync; from now on everybody may see it (L2, L3).
-      yield* isInherited ? this.#log.rewriteAll() : this.#log.sync();
+      if (isStrict) yield* isInherited ? this.#log.rewriteAll() : this.#log.sync();
+      // Relaxed too: a base that is half of a checkpoint is nothing without its log.
       syncDirectoryOf(this.#path);
     }
     return { image, logged: scanned?.pages.keys() ?? [] };

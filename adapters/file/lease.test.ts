@@ -175,6 +175,8 @@ describe("the lease", () => {
     const file = place();
     leaveLock(file, await deadPid());
     fs.writeFileSync(`${file}-lock.dead.heir`, formatOwnerFile(owner("heir", await deadPid())));
+    // Of a takeover that is over but for its own traces.
+    fs.writeFileSync(`${file}-lock.before.heir`, formatOwnerFile(owner("past", await deadPid())));
     fs.writeFileSync(`${file}-lock.dead.heir.heir.heir`, formatOwnerFile(owner("third", await deadPid())));
     const lease = new Lease(file, 0, true);
     runBlocking(lease.acquire());

@@ -177,7 +177,7 @@ export class FileStorage {
     if (!log.isInPlace() || !log.isSameLog()) return yield* this.#heal(pair, pages);
     const scanned = log.readOn();
     if (scanned.pageCount === null) {
-      log.refuseHole(this.place);
+      if (this.#strict) log.refuseHole(this.place);
       // A writer died in the middle: what it wrote is no transaction, and must not be looked at again and again.
       yield* log.wipe({ ...log.position, frames: log.position.frames + 1 });
       return null;
