@@ -3,6 +3,7 @@ import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { BrowserContext, BrowserType, LaunchOptions, Page } from "@playwright/test";
 import type { Launch, RunningBrowser, Tab } from "./driver.ts";
+import { endGroup } from "./group.ts";
 
 export interface PlaywrightBrowser extends RunningBrowser {
   readonly context: BrowserContext;
@@ -31,18 +32,6 @@ function tabOf(page: Page): PlaywrightTab {
   };
 }
 
-/** Waits for the end of a process that is no child of ours. */
-async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 export function launcher(
   type: BrowserType,
   options: LaunchOptions,
@@ -64,9 +53,7 @@ export function launcher(
       async kill() {
         const closed = new Promise((resolve) => context.once("close", resolve));
         // Playwright starts a browser in a process group of its own.
-        process.kill(-pid, "SIGKILL");
-        await closed;
-        await gone(pid);
+        await Promise.all([endGroup(pid, "SIGKILL"), closed]);
       },
       close: () => context.close(),
       picture: async () => null,

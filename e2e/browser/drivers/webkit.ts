@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Server } from "../server.ts";
 import type { Launch, RunningBrowser, Tab } from "./driver.ts";
+import { endGroup } from "./group.ts";
 import { WebDriverSession } from "./webdriver.ts";
 
 const BROWSER = fileURLToPath(new URL("webkit.py", import.meta.url));
@@ -137,14 +138,13 @@ export function webkitLauncher(display: string, server: Server): Launch {
       },
       async kill() {
         deaf();
-        process.kill(-driver.pid!, "SIGKILL");
-        await ended;
+        await Promise.all([endGroup(driver.pid!, "SIGKILL"), ended]);
       },
       async close() {
         deaf();
         await session.alone(() => session.send("DELETE", ""));
-        driver.kill();
-        await ended;
+        // The browser outlives its session.
+        await Promise.all([endGroup(driver.pid!, "SIGTERM"), ended]);
       },
       picture: async () =>
         Buffer.from((await session.alone(() => session.send("GET", "/screenshot"))) as string, "base64"),
