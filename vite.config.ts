@@ -38,8 +38,7 @@ export default defineConfig({
   plugins: [privateSqlJs()],
   build: {
     target: "es2022",
-    minify: false,
-    sourcemap: false,
+    sourcemap: true,
     lib: {
       entry: {
         node: "adapters/node.ts",
@@ -55,8 +54,15 @@ export default defineConfig({
     },
     rolldownOptions: {
       external: [/^node:/, "superstruct", "idb-keyval"],
-      // What is documented is in the types; a page need not load it twice.
-      output: { comments: { jsdoc: false }, chunkFileNames: "chunks/[name]-[hash].js" },
+      output: {
+        // Pages load this as it is; who debugs has the maps. Vite itself would leave a library's whitespace.
+        minify: {
+          compress: true,
+          mangle: { keepNames: { class: true, function: false } },
+          codegen: { removeWhitespace: true },
+        },
+        chunkFileNames: "chunks/[name]-[hash].js",
+      },
     },
   },
   test: {

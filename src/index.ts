@@ -1,7 +1,7 @@
 // The public names. What a plain string opens is decided by the entry of the platform (adapters/node.ts, browser.ts).
 export { AsyncSqliteStore } from "./store/async-sqlite-store.ts";
 export { SqliteStore } from "./store/sqlite-store.ts";
-export type { Listener, StoreChange, SubscribeOptions } from "./store/subscribers.ts";
+export type { EndSignal, Listener, StoreChange, SubscribeOptions } from "./store/subscribers.ts";
 export type { StoreOptions } from "./store/options.ts";
 export type { LimitOptions } from "./store/arguments.ts";
 export type { ListOptions, Page } from "./store/listing.ts";

@@ -110,8 +110,8 @@ describe("what is packed", () => {
     const packed = files.map(({ path }) => path);
     const texts = ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.md", "package.json"];
     expect(packed.sort()).toEqual([...built, ...texts].sort());
-    expect(packed.filter((path) => !/\.js$|\.d\.ts$/.test(path)).sort()).toEqual(texts);
-    expect(packed.filter((path) => /\.test\.|testing/.test(path))).toEqual([]);
+    expect(packed.filter((path) => !/\.js(\.map)?$|\.d\.ts$/.test(path)).sort()).toEqual(texts);
+    expect(packed.filter((path) => /\.test\.|\/testing\//.test(path))).toEqual([]);
   });
 
   test("the licences are those of what is inside", async () => {

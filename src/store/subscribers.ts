@@ -11,9 +11,16 @@ export interface StoreChange extends Change {
 
 export type Listener = (change: StoreChange) => void;
 
+/** An `AbortSignal`, as far as it is used: these types need no DOM library. */
+export interface EndSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
 export interface SubscribeOptions {
   /** Ends the subscription when it aborts. */
-  readonly signal?: AbortSignal | null;
+  readonly signal?: EndSignal | null;
 }
 
 /** What is told when others wrote and nobody said what. */
