@@ -204,7 +204,7 @@ test("a wrong arrow is found, however it is written", () => {
 
 test("the top of the tree holds what it should and nothing else", () => {
   const settings = "package.json package-lock.json tsconfig.json vite.config.ts";
-  const texts = "README.md CONTRIBUTING.md LICENSE THIRD-PARTY-LICENSES.md";
+  const texts = "README.md CONTRIBUTING.md SECURITY.md LICENSE THIRD-PARTY-LICENSES.md";
   const folders = "src adapters demo e2e bench";
   // What commands make, and git ignores; `npm pack` leaves its archive here.
   const made = /^(node_modules|dist|coverage|.*\.tgz)$/;

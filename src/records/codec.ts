@@ -1,6 +1,6 @@
 // Records to stored text and back. Everything is checked and made text before any SQL runs. Missing keys take their
 // defaults (an explicit undefined is a missing key), known keys come first and in order, unknown keys are kept.
-import { create, type Struct, StructError, validate } from "superstruct";
+import { create, type Struct, StructError } from "superstruct";
 import { RecordInvalid } from "../errors.ts";
 import { findProblem, isPlainObject, type Json, type JsonObject, parseStored, StoredJsonError } from "./json.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Execution,
   type ExecutionInput,
   ExecutionStruct,
-  fits,
+  findMisfit,
   isId,
   type RecordStruct,
   SpawnStruct,
@@ -209,11 +209,9 @@ function shaped<T>(record: string, value: unknown, struct: RecordStruct<T>, path
 }
 
 function validated<T>(record: string, full: Record<string, unknown>, struct: RecordStruct<T>, path: Path = []): T {
-  if (fits(full, struct)) return full as T;
-  const [error] = validate(full, struct);
-  const where = (error?.path ?? []) as (string | number)[];
-  // superstruct's own message holds the value, which is the user's; the name of what was expected does not.
-  throw new RecordInvalid(record, [...path, ...where], `expected ${error?.type ?? "another shape"}`);
+  const misfit = findMisfit(full, struct);
+  if (misfit === null) return full as T;
+  throw new RecordInvalid(record, [...path, misfit.key], `expected ${misfit.expected}`);
 }
 
 function checkJson(record: string, value: unknown, path: Path): asserts value is Json {

@@ -54,10 +54,24 @@ const userObject = (): Struct<JsonObject, null> => field("an object", isUserObje
 // oxlint-disable-next-line typescript/no-explicit-any
 export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
 
-/** Whether every field is as its struct wants it. When not, superstruct itself can tell where and why. */
-export function fits<T>(value: Record<string, unknown>, { schema }: RecordStruct<T>): boolean {
-  for (const key in schema) if (guards.get(schema[key]!)?.(value[key]) !== true) return false;
-  return true;
+/** Whether every field is as its struct wants it. */
+export function fits<T>(value: Record<string, unknown>, struct: RecordStruct<T>): boolean {
+  return findMisfit(value, struct) === null;
+}
+
+/**
+ * The first field that is not as its struct wants it. superstruct itself would tell it too, but asks the value for its
+ * text on the way: that is the user's code.
+ */
+export function findMisfit<T>(
+  value: Record<string, unknown>,
+  { schema }: RecordStruct<T>,
+): { readonly key: string; readonly expected: string } | null {
+  for (const key in schema) {
+    const struct = schema[key]!;
+    if (guards.get(struct)?.(value[key]) !== true) return { key, expected: struct.type };
+  }
+  return null;
 }
 
 /** 32 hexadecimal digits, as the original writes ids. */

@@ -7,11 +7,12 @@ import { readFreelist, walkTree } from "../format/trees.ts";
 import type { RowKind } from "../port.ts";
 import type { Value } from "../engine/row.ts";
 import type { Lost } from "./report.ts";
-import { fits, type FoundRow, keyOf, rowOf, TABLES } from "./tables.ts";
+import { fits, type FoundRow, idOf, keyOf, rowOf, TABLES } from "./tables.ts";
 
 /** Who takes what is found. */
 export interface Finder {
-  row(row: FoundRow): void;
+  /** False when there is a row with its key already. */
+  row(row: FoundRow): boolean;
   /** The last number that AUTOINCREMENT gave. */
   sequence(table: "outbox" | "spawns", last: Value): void;
   lost(lost: Lost): void;
@@ -77,7 +78,9 @@ class Search {
   /** Takes the rows of a leaf; false when it is another table's. */
   #readLeaf(shape: TableShape, number: number, bytes: Uint8Array, page: TreePage, isRoot: boolean): boolean {
     const cells = this.#cellsOf(bytes, page);
-    const isOurs = cells.some((cell) => cell !== null && (cell.values === null || fits(shape, cell)));
+    // A row that is not there whole could be anybody's: where there are others, those tell.
+    const whole = cells.filter((cell) => cell !== null && cell.values !== null);
+    const isOurs = whole.length > 0 ? whole.some((cell) => fits(shape, cell!)) : cells.some((cell) => cell !== null);
     if (!isOurs) return isRoot && cells.length === 0 && page.misplaced === 0;
     this.#loseMisplaced(shape, number, page, "row");
     for (const cell of cells) this.#takeRow(shape, number, cell);
@@ -87,9 +90,10 @@ class Search {
   #takeRow(shape: TableShape, page: number, cell: Cell | null): void {
     for (const number of cell?.overflow ?? []) this.#claimed.add(number);
     const row = cell === null ? ({ id: null, reason: "row" } as const) : rowOf(shape, cell);
-    if ("values" in row) return this.#finder.row(row);
+    if ("values" in row && this.#finder.row(row)) return;
+    const { id, reason } = "values" in row ? ({ id: idOf(shape, row), reason: "key" } as const) : row;
     const rowid = typeof cell?.rowid === "number" ? cell.rowid : null;
-    this.#lose(shape.table, row.reason, { page, rowid, id: row.id, rows: 1 });
+    this.#lose(shape.table, reason, { page, rowid, id, rows: 1 });
   }
 
   #loseMisplaced({ table }: TableShape, page: number, { misplaced }: TreePage, reason: "page" | "row"): void {

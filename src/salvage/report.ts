@@ -8,9 +8,10 @@ export interface Lost {
   /**
    * "page": a page is missing, damaged or another table's, and all its rows with it, unless they were found elsewhere.
    * "row": a row that is not there whole. "content": a row with other types than the table's, or text that is no JSON.
+   * "key": another row has its key already; of two states of an Execution the later one stays.
    * "missing": an index names a row that was found nowhere.
    */
-  readonly reason: "page" | "row" | "content" | "missing";
+  readonly reason: "page" | "row" | "content" | "key" | "missing";
   readonly page: number | null;
   /** SQLite's number of the row: `seq` in outbox and spawns. */
   readonly rowid: number | null;

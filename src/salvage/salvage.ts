@@ -69,7 +69,10 @@ function fill(db: Database, remains: Remains): SalvageReport {
     const keyed = TABLES.filter(({ lookup }) => lookup !== "");
     const lookups = new Map(keyed.map(({ table, lookup }) => [table, db.prepare(lookup)]));
     const finder: Finder = {
-      row: ({ table, values }) => inserts.get(table)!.run(values),
+      row({ table, values }) {
+        inserts.get(table)!.run(values);
+        return db.changes() > 0;
+      },
       sequence: (table, last) => void sequences.set(table, last),
       lost: (one) => void lost.push(one),
       doubtful(isTaken) {

@@ -107,6 +107,12 @@ export function rowOf(shape: TableShape, cell: Cell): FoundRow | Unfit {
   return { table: shape.table, values: values.map((value, i) => bindable(shape.columns[i] === "r" ? rowid : value)) };
 }
 
+/** The id of the Execution that a row belongs to. */
+export function idOf({ id }: TableShape, { values }: FoundRow): string | null {
+  const value = values[id];
+  return typeof value === "string" ? value : null;
+}
+
 /** What an entry of the table's own index tells: its key and its rowid, or null when it is none. */
 export function keyOf({ columns, key }: TableShape, { values }: Cell): { key: Value[]; rowid: number | null } | null {
   const types = `${columns.slice(0, key)}i`;

@@ -60,7 +60,9 @@ const EFFECTS: readonly string[] = [
 ] satisfies (keyof Effects)[];
 
 /** An effect by another name would be lost without a word. */
-function refuseUnknown(effects: object, known: readonly string[]): void {
+function refuseUnknown(effects: unknown, known: readonly string[]): void {
+  if (typeof effects !== "object" || effects === null)
+    throw new RecordInvalid("commit", ["effects"], "expected an object");
   for (const key of Object.keys(effects)) {
     if (!known.includes(key)) throw new RecordInvalid("commit", [key], `not known; known are ${known.join(", ")}`);
   }

@@ -9,6 +9,7 @@ import { isId } from "../records/structs.ts";
 import { COLUMNS, INDEXES } from "../sql.ts";
 import { unlikeOurs } from "./schema.ts";
 
+const NO_MEMORY = 7;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
@@ -124,7 +125,8 @@ function attempt(report: (problem: Problem) => void, where: string, work: () => 
   try {
     work();
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    // Whatever SQLite cannot do with the database is told: the schema may ask for what is not there.
+    if (!(error instanceof SqlFailed) || (error.resultCode & 0xff) === NO_MEMORY) throw error;
     report(problemIn("sqlite", where, error.message));
   }
 }

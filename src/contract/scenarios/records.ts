@@ -223,5 +223,41 @@ export const records: Chapter = {
       await store.save(order("__proto__"));
       equal((await store.load("__proto__"))?.id, "__proto__");
     }),
+
+    scenario("L7 ids that look like SQL are only ids", async ({ open }) => {
+      const store = await open();
+      const ids = ["'; DROP TABLE executions; --", '" OR ""="', "?1", ":id", "%", "a' OR '1'='1", "\\", "$.x"];
+      for (const id of ids) {
+        const timers = [{ op: "schedule" as const, path: id, fire_at: 1 }];
+        const emits = [{ target_id: id, event: { id, kind: id } }];
+        const exe = order(id, { definition_id: id });
+        await store.commit(exe, {
+          emits,
+          timers,
+          processedEventId: id,
+          spawns: [{ child_id: id, root_path: id }],
+          trace: {},
+        });
+        equal((await store.load(id))?.definition_id, id);
+        equal(await store.isProcessed(id, id), true);
+        equal(
+          (await store.listExecutions({ definitionId: id })).items.map((item) => item.id),
+          [id],
+        );
+        await store.deleteTimer(id, id, 1);
+      }
+      equal((await store.listExecutions()).items.length, ids.length);
+      equal((await store.pendingOutbox()).length, ids.length);
+      equal(await store.dueTimers(2), []);
+      equal(await store.verify(), []);
+    }),
+
+    scenario("L1 effects that are no object are refused", async ({ open }) => {
+      const store = await open();
+      for (const effects of [null, "trace", 1, true]) {
+        await fails(RecordInvalid, { path: ["effects"] }, () => store.commit(order("a"), effects as never));
+      }
+      equal(await store.load("a"), null);
+    }),
   ],
 };
