@@ -17,7 +17,7 @@ import {
 const LOOK_AHEAD = 64;
 
 /** A frame, as far as it can be told. */
-export interface Frame {
+interface Frame {
   /** From 1. */
   readonly number: number;
   /** The page it holds, or null when not even that can be told. */

@@ -67,7 +67,7 @@ function anyCell(page, number, chance) {
 }
 
 /** @type {Readonly<Record<string, Mutation>>} */
-export const MUTATIONS = {
+const MUTATIONS = {
   fileHeader(file, _pageSize, chance) {
     put(file, chance.pick(HEADER_FIELDS), chance.number(), chance.pick([1, 2, 4]));
   },

@@ -55,7 +55,7 @@ const userObject = (): Struct<JsonObject, null> => field("an object", isUserObje
 export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
 
 /** Whether every field is as its struct wants it. */
-export function fits<T>(value: Record<string, unknown>, struct: RecordStruct<T>): boolean {
+function fits<T>(value: Record<string, unknown>, struct: RecordStruct<T>): boolean {
   return findMisfit(value, struct) === null;
 }
 
