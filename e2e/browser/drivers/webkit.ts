@@ -95,6 +95,8 @@ export function webkitLauncher(display: string, server: Server): Launch {
         else addEventListener("load", () => loaded());`;
       await session.send("POST", "/execute/async", { script, args: [] });
     };
+    /** The windows there are: the driver opens another only from one that is. */
+    const windows: string[] = [];
     const tabOf = (window: string): Tab => ({
       async evaluate<R, A>(run: (argument: A) => R, argument?: A): Promise<Awaited<R>> {
         const call = calls++;
@@ -119,17 +121,20 @@ export function webkitLauncher(display: string, server: Server): Launch {
       },
       close: async () => {
         await session.within(window, () => session.send("DELETE", "/window"));
+        windows.splice(windows.indexOf(window), 1);
       },
     });
 
-    let first = true;
     const running: RunningBrowser = {
       async open(url) {
         const window = await session.alone(async () => {
-          const handle = first
-            ? ((await session.send("GET", "/window")) as string)
-            : ((await session.send("POST", "/window/new", { type: "tab" })) as { handle: string }).handle;
-          first = false;
+          const [opener] = windows;
+          if (opener !== undefined) await session.send("POST", "/window", { handle: opener });
+          const handle =
+            opener === undefined
+              ? ((await session.send("GET", "/window")) as string)
+              : ((await session.send("POST", "/window/new", { type: "tab" })) as { handle: string }).handle;
+          windows.push(handle);
           await session.send("POST", "/window", { handle });
           await load("/url", { url });
           return handle;
@@ -146,8 +151,14 @@ export function webkitLauncher(display: string, server: Server): Launch {
         // The browser outlives its session.
         await Promise.all([endGroup(driver.pid!, "SIGTERM"), ended]);
       },
-      picture: async () =>
-        Buffer.from((await session.alone(() => session.send("GET", "/screenshot"))) as string, "base64"),
+      async picture() {
+        const [window] = windows;
+        if (window === undefined) return null;
+        return Buffer.from(
+          (await session.within(window, () => session.send("GET", "/screenshot"))) as string,
+          "base64",
+        );
+      },
     };
     return running;
   };
