@@ -23,7 +23,7 @@ export class SharedPlace {
   #pageCount: number;
   readonly #pages: Map<number, Uint8Array> = new Map();
   readonly #log: PageDelta[] = [];
-  #stolen = false;
+  #stolen = 0;
   /** The asynchronous stores' turns to hold the lease. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -123,9 +123,9 @@ export class SharedPlace {
     });
   }
 
-  /** Another writer gets in before the next append, although that has the lease: its holder was frozen too long. */
-  stealNext(): void {
-    this.#stolen = true;
+  /** Another writer gets in before each of the next appends, although they have the lease: they were frozen too long. */
+  stealNext(appends: number): void {
+    this.#stolen = appends;
   }
 
   /** Where it is, for messages. */
@@ -207,8 +207,8 @@ export class SharedPlace {
   }
 
   #fence(after: Position): void {
-    if (this.#stolen) {
-      this.#stolen = false;
+    if (this.#stolen > 0) {
+      this.#stolen--;
       this.#log.push({ pageSize: this.#pageSize, pageCount: this.#pageCount, pages: new Map() });
     }
     if ((after as LogPosition).at !== this.#log.length) throw new Fenced(this.#inner.place);

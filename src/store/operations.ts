@@ -41,6 +41,9 @@ const writing = (change: Change, run: (core: Core) => void, done: () => void = (
   done,
 });
 
+/** Flushes that may be fenced in a row before a caller is told. */
+export const FENCED_TRIES = 4;
+
 /** The first work of a store on a new place, or on one from before our indexes. */
 export const createSchema: Work<void> = {
   writes: true,

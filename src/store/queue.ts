@@ -1,10 +1,10 @@
 // When the asynchronous shell's operations run: in the order of their calls, in groups that share one transaction and one
 // flush, each group while the one before it is flushed. Whatever a group saw, its jobs learn of it only when that is
 // durable (L3). May not know what the operations are.
-import { StoreConflict } from "../errors.ts";
+import { Fenced, StoreConflict } from "../errors.ts";
 import type { AsyncAdapter, Change, Problem, SyncAdapter } from "../port.ts";
 import { groupSize, type Job, type Outcome, settle } from "./jobs.ts";
-import type { Work } from "./operations.ts";
+import { FENCED_TRIES, type Work } from "./operations.ts";
 import type { Session } from "./session.ts";
 import type { Subscribers } from "./subscribers.ts";
 import { problemOf } from "./verify.ts";
@@ -14,6 +14,8 @@ interface Group {
   readonly jobs: readonly Job[];
   readonly outcomes: readonly (Outcome | undefined)[] | null;
 }
+
+const NOTHING: Group = { jobs: [], outcomes: [] };
 
 /** Groups that one lease serves at the most: then others get a chance to write (L4). */
 const LONGEST_CHAIN = 8;
@@ -33,6 +35,8 @@ export class Queue {
   #flushMs = 0;
   /** Milliseconds spent in transactions so far. */
   #ranMs = 0;
+  /** Flushes in a row that were fenced. */
+  #fenced = 0;
   #arrived: () => void = () => {};
 
   constructor(adapter: AsyncAdapter | SyncAdapter, session: Session, subscribers: Subscribers) {
@@ -153,13 +157,17 @@ export class Queue {
   async #runChain(jobs: readonly Job[]): Promise<Group> {
     let group = this.#runTogether(jobs);
     for (let left = LONGEST_CHAIN; ;) {
-      if (group.outcomes === null) return { jobs: group.jobs, outcomes: await this.#runApart(group.jobs) };
+      if (group.outcomes === null) return this.#runApart(group.jobs);
       const flush = this.#flush();
       const next = --left > 0 ? await this.#runDuring(flush) : null;
       const failure = await flush;
       if (failure !== null) {
         // The next one stood on what is gone, and whatever it saw was never true.
         if (next !== null) this.#putBack(next.jobs);
+        if (this.#mayRunAgain(failure.error)) {
+          this.#putBack(group.jobs);
+          return NOTHING;
+        }
         return { jobs: group.jobs, outcomes: group.jobs.map(({ work }) => (work.writes ? failure : undefined)) };
       }
       if (next === null) return group;
@@ -201,17 +209,32 @@ export class Queue {
   }
 
   /** Each in a transaction with a flush of its own. */
-  async #runApart(jobs: readonly Job[]): Promise<readonly Outcome[]> {
+  async #runApart(jobs: readonly Job[]): Promise<Group> {
     const outcomes: Outcome[] = [];
     for (const { work } of jobs) {
       try {
         const value = this.#session.transaction(() => work.run(this.#session));
-        outcomes.push((await this.#flush()) ?? { value });
+        const failure = await this.#flush();
+        if (failure !== null && this.#mayRunAgain(failure.error)) {
+          this.#putBack(jobs.slice(outcomes.length));
+          break;
+        }
+        outcomes.push(failure ?? { value });
       } catch (error) {
         outcomes.push({ error });
       }
     }
-    return outcomes;
+    return { jobs: jobs.slice(0, outcomes.length), outcomes };
+  }
+
+  /**
+   * Others wrote while we believed that the lease was ours. Nothing of ours is there, so it can run again on what they
+   * made of it: compare-and-swap tells whether that is a conflict (L4).
+   */
+  #mayRunAgain(error: unknown): boolean {
+    if (error instanceof Fenced && ++this.#fenced < FENCED_TRIES) return true;
+    this.#fenced = 0;
+    return false;
   }
 
   /** Makes durable what was written. What went wrong, or null: then all that is not durable is undone. */
@@ -221,6 +244,7 @@ export class Queue {
     const start = performance.now() - this.#ranMs;
     try {
       this.#session.flushed(await this.#adapter.append(delta, this.#session.position));
+      this.#fenced = 0;
       this.#flushMs = performance.now() - this.#ranMs - start;
     } catch (error) {
       this.#session.undo();

@@ -1,12 +1,12 @@
 // The synchronous shell: every operation runs and is durable when it returns. For adapters that flush synchronously.
-import { StorageRefused, StoreClosed } from "../errors.ts";
+import { Fenced, StorageRefused, StoreClosed } from "../errors.ts";
 import type { PageDelta, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { MEMORY, syncAdapterFor } from "./locations.ts";
-import { createSchema, operations, type Work } from "./operations.ts";
+import { createSchema, FENCED_TRIES, operations, type Work } from "./operations.ts";
 import type { StoreOptions } from "./options.ts";
 import type { Effects } from "./prepared.ts";
 import { Session } from "./session.ts";
@@ -174,6 +174,18 @@ export class SqliteStore {
   }
 
   #write<T>(work: Work<T>): T {
+    for (let tries = 1; ; tries++) {
+      try {
+        return this.#writeOnce(work);
+      } catch (error) {
+        // Others wrote while we believed that the lease was ours, and nothing of ours is there. On what they made of it
+        // compare-and-swap tells whether it is a conflict (L4).
+        if (!(error instanceof Fenced) || tries >= FENCED_TRIES) throw error;
+      }
+    }
+  }
+
+  #writeOnce<T>(work: Work<T>): T {
     const session = this.#session;
     const release = this.#adapter.lock();
     let result: T;

@@ -31,6 +31,30 @@ export const inFlight: Chapter<AsyncSqliteStore> = {
       },
     ),
 
+    asyncScenario("L4 calls that are fenced together run again, in their order", async ({ share }) => {
+      const { place, open } = await share();
+      const store = await open();
+      await store.save(order("a"));
+      for (const fenced of [1, 3]) {
+        place.stealNext(fenced);
+        const [exe, stale] = [(await store.load("a"))!, order("a")];
+        const calls = [
+          store.commit(exe, { emits: [{ event: { kind: "1" } }] }),
+          store.save(stale),
+          store.appendTrace("a", {}),
+          store.readTrace("a"),
+          store.ackOutbox(9),
+        ] as const;
+        equal(await kept(calls), [true, false, true, true, true]);
+        equal((await calls[3]).length, fenced === 1 ? 1 : 2);
+      }
+      equal((await store.load("a"))?.version, 3);
+      equal(
+        (await store.pendingOutbox()).map(({ seq }) => seq),
+        [1, 2],
+      );
+    }),
+
     asyncScenario("L1 operations take effect in the order of the calls", async ({ open }) => {
       const store = await open();
       const exe = order("a");

@@ -124,13 +124,30 @@ export const others: Chapter = {
       equal(await place.rows("PRAGMA integrity_check", 1), [["ok"]]);
     }),
 
-    scenario("L4 a writer that lost its right is fenced, and its commit never was", async ({ share }) => {
+    scenario(
+      "L4 a writer that lost its right is fenced, takes in what came first, and writes then",
+      async ({ share, faults }) => {
+        const { place, open } = await share();
+        const store = await open();
+        const exe = order("a");
+        await store.save(exe);
+        faults.calls = [];
+        place.stealNext(1);
+        await store.commit(exe, everything("x"));
+        equal(exe.version, 2);
+        equal((await store.pendingOutbox()).length, 1);
+        equal((await store.readTrace("a")).length, 1);
+        equal(faults.calls.filter((call) => call === "lock").length, 2, "the lease is taken anew");
+      },
+    ),
+
+    scenario("L4 a writer that is fenced again and again is told, and its commit never was", async ({ share }) => {
       const { place, open } = await share();
       const store = await open();
       const exe = order("a");
       await store.save(exe);
       const before = await observe(store);
-      place.stealNext();
+      place.stealNext(4);
       const message = `another writer appended to ${place.name} first; nothing was written, try again`;
       await fails(Fenced, { code: "fenced", message }, () => store.commit(exe, everything("x")));
       equal(exe.version, 1);
