@@ -3,13 +3,15 @@
 import type { Database } from "../engine/database.ts";
 import type { Row, Value } from "../engine/row.ts";
 import type { Statement } from "../engine/statement.ts";
-import { StoreConflict } from "../errors.ts";
+import { SqlFailed, StoreConflict } from "../errors.ts";
 import { decodeEvent, decodeExecution, decodeObject } from "../records/codec.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import { STATEMENTS } from "../sql.ts";
 import { type Listing, makePage, type Page, readSummary } from "./listing.ts";
 import type { PreparedCommit } from "./prepared.ts";
 
+/** What SQLite answers when a row does not hold JSON. */
+const SQLITE_ERROR = 1;
 /** Listings differ in their filters only; more shapes than these are not kept. */
 const MAX_LISTINGS_KEPT = 32;
 const MAX_LAST_TRACE_KEPT = 10_000;
@@ -125,8 +127,14 @@ export class Core {
 
   listExecutions(listing: Listing | null): Page {
     if (listing === null) return { items: [], nextCursor: null };
-    const { sql, values, limit } = listing;
-    return makePage(this.#listing(sql).all(values, readSummary), limit);
+    const { sql, guardedSql, values, limit } = listing;
+    const read = (text: string): Page => makePage(this.#listing(text).all(values, readSummary), limit);
+    try {
+      return read(sql);
+    } catch (error) {
+      if (error instanceof SqlFailed && error.resultCode === SQLITE_ERROR) return read(guardedSql);
+      throw error;
+    }
   }
 
   #listing(sql: string): Statement {

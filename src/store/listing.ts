@@ -5,7 +5,7 @@ import { RecordInvalid } from "../errors.ts";
 import type { Row, Value } from "../engine/row.ts";
 import { checkId } from "../records/codec.ts";
 import { type ExecutionSummary, type Status, STATUSES } from "../records/structs.ts";
-import { IS_ROOT, STATUS, SUMMARY } from "../sql.ts";
+import { GUARDED_SUMMARY, IS_ROOT, STATUS, SUMMARY } from "../sql.ts";
 
 /** Filters, which all must hold, and the page. */
 export interface ListOptions {
@@ -42,6 +42,8 @@ const KEYSET = "k:";
 /** A listing ready to run: `limit + 1` rows are asked for, to know whether there are more. */
 export interface Listing {
   readonly sql: string;
+  /** The same, and slower, for when that meets a row that is no JSON: one bad row never breaks a page. */
+  readonly guardedSql: string;
   readonly values: readonly Value[];
   readonly limit: number;
 }
@@ -57,7 +59,7 @@ export function planListing(options: ListOptions = {}): Listing | null {
   const { after, offset } = readCursor(cursor);
 
   /** One SELECT in the order of ids; with several statuses each has its own stretch of the index, merged by SQLite. */
-  const arm = (status: string | null): { sql: string; values: Value[] } => {
+  const arm = (status: string | null): { where: string; values: Value[] } => {
     const where: string[] = ["1=1"];
     const values: Value[] = [];
     const and = (condition: string, ...more: Value[]): void => {
@@ -68,11 +70,14 @@ export function planListing(options: ListOptions = {}): Listing | null {
     if (definitionId !== null) and("definition_id = ?", definitionId);
     if (rootsOnly) and(IS_ROOT);
     if (after !== null) and("id > ?", after);
-    return { sql: `${SUMMARY} WHERE ${where.join(" AND ")}`, values };
+    return { where: where.join(" AND "), values };
   };
   const arms = (statuses ?? [null]).map(arm);
+  const select = (summary: string): string =>
+    `${arms.map(({ where }) => `${summary} WHERE ${where}`).join(" UNION ALL ")} ORDER BY id LIMIT ? OFFSET ?`;
   return {
-    sql: `${arms.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY id LIMIT ? OFFSET ?`,
+    sql: select(SUMMARY),
+    guardedSql: select(GUARDED_SUMMARY),
     values: [...arms.flatMap(({ values }) => values), limit + 1, offset],
     limit,
   };
