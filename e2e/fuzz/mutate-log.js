@@ -76,3 +76,21 @@ function addUp(view, at, bytes, [a, b], isLittle) {
   }
   return [s1, s2];
 }
+
+/** How much of a log SQLite would read: up to the end of the last whole transaction. @param {Uint8Array} log */
+export function countedBytes(log) {
+  const view = new DataView(log.buffer, log.byteOffset, log.length);
+  if (log.length < HEADER_BYTES) return 0;
+  const isLittle = (view.getUint32(0) & 1) === 0;
+  const stride = FRAME_HEADER_BYTES + view.getUint32(8);
+  let sums = addUp(view, 0, HEADER_BYTES - 8, [0, 0], isLittle);
+  let counted = HEADER_BYTES;
+  for (let at = HEADER_BYTES; at + stride <= log.length; at += stride) {
+    sums = addUp(view, at, 8, sums, isLittle);
+    sums = addUp(view, at + FRAME_HEADER_BYTES, stride - FRAME_HEADER_BYTES, sums, isLittle);
+    const isOurs = view.getUint32(at + 8) === view.getUint32(16) && view.getUint32(at + 12) === view.getUint32(20);
+    if (!isOurs || view.getUint32(at + 16) !== sums[0] || view.getUint32(at + 20) !== sums[1]) break;
+    if (view.getUint32(at + 4) !== 0) counted = at + stride;
+  }
+  return counted;
+}
