@@ -91,5 +91,8 @@ const summary = (fields: string): string => `SELECT id, definition_id, version, 
 /** Fails when one of its rows does not hold JSON. */
 export const SUMMARY: string = summary(FIELDS);
 
-/** The same with null for such a row. It looks through each document once more, for what hardly ever is there. */
-export const GUARDED_SUMMARY: string = summary(`CASE WHEN json_valid(data,6) THEN ${FIELDS} END`);
+/**
+ * The same with null for such a row. It looks through each document once more, for what hardly ever is there. 10: text that
+ * SQLite reads, or its own binary form, which only a look at all of it tells from other bytes.
+ */
+export const GUARDED_SUMMARY: string = summary(`CASE WHEN json_valid(data,10) THEN ${FIELDS} END`);

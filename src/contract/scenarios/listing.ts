@@ -52,6 +52,8 @@ const BAD_DATA = [
   ["a number", "'5'"],
   ["a null", "'null'"],
   ["a blob", "x'00ff00ff'"],
+  ["a blob that begins as SQLite's own JSON does", "x'2cffff'"],
+  ["the same, with a key and nothing more", "x'4c17616208'"],
   ["text that is not UTF-8", "CAST(x'7b22ff22' AS TEXT)"],
   ["unclosed nesting", `'${"[".repeat(2000)}'`],
 ] as const;
