@@ -43,7 +43,7 @@ export async function openOpfs(name: string, options: OpfsOptions = {}): Promise
 /**
  * Lays a database file, with what its log adds, where nothing was ever stored; all of it or nothing.
  *
- * @throws StorageRefused (`storage-replaced`: there is a database), ImageCorrupt, StoreBusy, RecordInvalid, FlushFailed
+ * @throws StorageRefused (`storage-exists` when there is a database), ImageCorrupt, StoreBusy, RecordInvalid, FlushFailed
  */
 export async function importOpfs(name: string, files: DatabaseFile, options: OpfsPlaceOptions = {}): Promise<void> {
   checkCall("importOpfs", name, options, PLACE_ONLY);
@@ -54,8 +54,7 @@ export async function importOpfs(name: string, files: DatabaseFile, options: Opf
   let isDone = false;
   try {
     const { pageCount, position } = adapter.load();
-    if (pageCount > 0)
-      throw new StorageRefused("storage-replaced", name, "there is a database already; delete it first");
+    if (pageCount > 0) throw new StorageRefused("storage-exists", name, "there is a database already; delete it first");
     const numbers = Array.from({ length: image.pageCount }, (_, i) => i + 1);
     adapter.append({ ...image, pages: new Map(numbers.map((number) => [number, pages.page(number)])) }, position);
     isDone = true;

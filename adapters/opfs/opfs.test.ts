@@ -348,7 +348,7 @@ describe("importing and deleting", () => {
     await importOpfs("a.db", { database: golden("checkpointed.db"), wal: null }, { directory });
     const before = contents(fake);
     const again = importOpfs("a.db", { database: golden("rollback-mode.db"), wal: null }, { directory });
-    await expect(again).rejects.toMatchObject({ code: "storage-replaced" });
+    await expect(again).rejects.toMatchObject({ code: "storage-exists" });
     expect(contents(fake)).toEqual(before);
     expect(fake.locked).toEqual([]);
   });
