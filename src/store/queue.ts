@@ -103,7 +103,7 @@ export class Queue {
 
   async #catchUp(): Promise<void> {
     const { position, pages } = this.#session;
-    if (this.#session.take(await this.#adapter.pull(position, pages))) this.#subscribers.tellNews();
+    this.#subscribers.looked(this.#session.take(await this.#adapter.pull(position, pages)));
   }
 
   async #runReads(jobs: readonly Job[]): Promise<void> {

@@ -169,7 +169,7 @@ export class SqliteStore {
     const session = this.#session;
     const news = session.take(this.#adapter.pull(session.position, session.pages));
     const result = session.read(() => work.run(session));
-    if (news) this.#subscribers.tellNews();
+    this.#subscribers.looked(news);
     return result;
   }
 
@@ -186,6 +186,8 @@ export class SqliteStore {
   }
 
   #writeOnce<T>(work: Work<T>): T {
+    // A listener that was told of the others' news may have closed the store.
+    if (this.#closed) throw new StoreClosed();
     const session = this.#session;
     const release = this.#adapter.lock();
     let result: T;
@@ -200,7 +202,7 @@ export class SqliteStore {
       }
     } finally {
       release();
-      if (news) this.#subscribers.tellNews();
+      this.#subscribers.looked(news);
     }
     work.done();
     if (work.change !== null) this.#subscribers.tell([work.change]);
@@ -225,7 +227,7 @@ export class SqliteStore {
       );
     } finally {
       release();
-      if (news) this.#subscribers.tellNews();
+      this.#subscribers.looked(news);
     }
   }
 

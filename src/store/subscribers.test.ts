@@ -1,6 +1,7 @@
 // What the contract suite cannot show under any runner: a listener's own error, and adapters that tell by themselves.
 import { expect, test, vi } from "vitest";
 import { memoryAdapter } from "../../adapters/memory.ts";
+import { Fenced, StoreClosed } from "../errors.ts";
 import { newExecution } from "../records/codec.ts";
 import type { Change } from "../port.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -53,4 +54,57 @@ test("an adapter that can tell hears of every flush, and is watched only while s
   expect(watchers.size).toBe(1);
   store.close();
   expect(watchers.size).toBe(0);
+});
+
+test("L4 news that nobody told of is told when it is seen; news that somebody told of is not told twice", async () => {
+  const inner = memoryAdapter();
+  const watchers = new Set<(change: Change) => void>();
+  let isNews = false;
+  const store = await SqliteStore.create({
+    ...inner,
+    pull(position, pages) {
+      if (!isNews) return inner.pull(position, pages);
+      isNews = false;
+      return { position, delta: { pageSize: pages.pageSize, pageCount: pages.pageCount, pages: new Map() } };
+    },
+    watch: (listener) => {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
+    },
+  });
+  const seen: StoreChange["executionIds"][] = [];
+  store.subscribe(({ executionIds }) => seen.push(executionIds));
+  const change: Change = { kinds: ["timers"], executionIds: ["a"] };
+  for (const watcher of watchers) watcher(change);
+  isNews = true;
+  store.load("a");
+  expect(seen).toEqual([["a"]]);
+  isNews = true;
+  store.load("a");
+  expect(seen).toEqual([["a"], null]);
+  // Told too late: it was seen already, and what comes next is another matter.
+  for (const watcher of watchers) watcher(change);
+  store.load("a");
+  isNews = true;
+  store.load("a");
+  expect(seen).toEqual([["a"], null, ["a"], null]);
+});
+
+test("a listener that closes the store when it is told of news: a write that was fenced ends there", async () => {
+  const inner = memoryAdapter();
+  let isFenced = false;
+  const store = await SqliteStore.create({
+    ...inner,
+    pull(position, pages) {
+      if (!isFenced) return inner.pull(position, pages);
+      return { position, delta: { pageSize: pages.pageSize, pageCount: pages.pageCount, pages: new Map() } };
+    },
+    append(delta, after) {
+      if (isFenced) throw new Fenced("here");
+      return inner.append(delta, after);
+    },
+  });
+  store.subscribe(() => store.close());
+  isFenced = true;
+  expect(() => store.save(exe())).toThrow(StoreClosed);
 });

@@ -40,6 +40,8 @@ export class Subscribers {
   /** Each with a key of its own: one function may listen twice. */
   readonly #listeners: Map<symbol, Listener> = new Map();
   #unwatch: (() => void) | null = null;
+  /** Whether others told of something since it was looked for last. */
+  #heard = false;
 
   constructor(adapter: SyncAdapter | AsyncAdapter) {
     this.#adapter = adapter;
@@ -59,7 +61,7 @@ export class Subscribers {
     };
     signal?.addEventListener("abort", end);
     this.#listeners.set(key, listener);
-    this.#unwatch ??= this.#adapter.watch?.((change) => this.#call({ ...change, origin: "remote" })) ?? null;
+    this.#unwatch ??= this.#adapter.watch?.((change) => this.#hear(change)) ?? null;
     return end;
   }
 
@@ -72,9 +74,13 @@ export class Subscribers {
     this.#call({ ...change, origin: "local" });
   }
 
-  /** A read or a write found that others wrote. Where they say so themselves, that is enough. */
-  tellNews(): void {
-    if (this.#adapter.watch === undefined) this.#call(ANYTHING);
+  /**
+   * A read or a write looked whether others wrote. Those who did may have said so themselves; or they died before they
+   * could, or cannot be heard here.
+   */
+  looked(isNews: boolean): void {
+    if (isNews && !this.#heard) this.#call(ANYTHING);
+    this.#heard = false;
   }
 
   /** Nobody listens any more. */
@@ -82,6 +88,11 @@ export class Subscribers {
     this.#listeners.clear();
     this.#unwatch?.();
     this.#unwatch = null;
+  }
+
+  #hear(change: Change): void {
+    this.#heard = true;
+    this.#call({ ...change, origin: "remote" });
   }
 
   #call(change: StoreChange): void {
