@@ -106,7 +106,7 @@ export class Aftermath {
     const luck = random();
     const byChance = (content: Content, change: Change): void => {
       if (random() < luck) apply(content, change);
-      else if (change.kind === "write" && random() < 0.5) applyTorn(content, change, random, sectorBytes);
+      else if (change.kind === "write" && random() < 0.7) applyTorn(content, change, random, sectorBytes);
     };
     const files = [...this.#files].map(([file, state]) => [file, survivors(state, byChance)] as const);
     return image(new Map(files), names);
@@ -149,7 +149,7 @@ function apply(content: Content, change: Change): void {
   else content.resize(change.size);
 }
 
-/** A part arrives: the beginning, the end, or sectors here and there. */
+/** A part arrives: the beginning, the end, all but a gap, or sectors here and there. */
 function applyTorn(
   content: Content,
   { at, bytes }: Extract<Change, { kind: "write" }>,
@@ -160,11 +160,13 @@ function applyTorn(
   // Sectors lie where the disk has them, not where a write happens to begin.
   const first = Math.floor(at / sectorBytes);
   const last = Math.floor((at + bytes.length - 1) / sectorBytes);
-  const [how, share] = [random(), random()];
+  const [how, share, width] = [random(), random(), random() ** 3];
   for (let sector = first; sector <= last; sector++) {
     const along = (sector - first) / (last - first + 1);
-    const place = how < 0.4 ? random() : how < 0.7 ? along : 1 - along;
-    if (place >= share) continue;
+    if (how < 0.25 && random() >= share) continue;
+    if (how >= 0.25 && how < 0.5 && along >= share) continue;
+    if (how >= 0.5 && how < 0.75 && along < share) continue;
+    if (how >= 0.75 && along <= share && along >= share - width - 1 / (last - first + 1)) continue;
     const from = Math.max(0, sector * sectorBytes - at);
     const to = Math.min(bytes.length, (sector + 1) * sectorBytes - at);
     content.write(bytes.subarray(from, to), at + from);

@@ -5,6 +5,9 @@ import type { DiskEntry, DiskImage } from "./disk-image.ts";
 import { randomFrom, whole } from "./random.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
 
+/** Disks that are made up before a sync, for each that is made up elsewhere. */
+const SYNC_VARIANTS = 6;
+
 /** One way for a run to end. */
 export interface Moment {
   /** How many entries of the disk there were. */
@@ -43,7 +46,7 @@ export function* momentsOf(disk: SimulatedDisk, options: MomentOptions): Generat
     const isMarked = index === from || marks.has(index);
     for (const mode of modes) {
       if (!isMarked && !isNews(mode, before, aftermath)) continue;
-      const count = mode === "torn" ? variants : mode === "kill" && next?.kind === "write" ? 1 + variants : 1;
+      const count = countAt(mode, next, variants);
       for (let variant = 0; variant < count; variant++) {
         const image = (): DiskImage => {
           const random = randomFrom(seed, mode, index, variant);
@@ -70,6 +73,12 @@ function imageAt(
   const sectors = Math.floor((next.at + next.bytes.length - 1) / sectorBytes) - Math.floor(next.at / sectorBytes);
   const done = (Math.floor(next.at / sectorBytes) + whole(random, sectors + 1)) * sectorBytes - next.at;
   return aftermath.kill({ ...next, bytes: next.bytes.subarray(0, Math.max(0, done)) });
+}
+
+/** How many there are at one place. Right before a sync chance has the most to play with. */
+function countAt(mode: CrashMode, next: DiskEntry | undefined, variants: number): number {
+  if (mode === "torn") return next?.kind === "sync" ? SYNC_VARIANTS * variants : variants;
+  return mode === "kill" && next?.kind === "write" ? 1 + variants : 1;
 }
 
 /** Whether the entry before made a difference to what such a crash leaves. */

@@ -1,6 +1,7 @@
 // A place for a store on a simulated disk: the code of `perdure/opfs`, over files of the simulated disk instead of the
 // browser's. So what a crash test proves, it proves of code that stores run on, log, base, checkpoint and recovery.
 import type { AsyncAdapter, Position, SyncAdapter } from "../../src/port.ts";
+import { refusal } from "../opfs/failures.ts";
 import { openOpfs } from "../opfs/index.ts";
 import { openBoth, removeLog } from "../opfs/opening.ts";
 import { ALL, checkCall, type OpfsOptions } from "../opfs/options.ts";
@@ -53,7 +54,7 @@ export async function openSimulatedAsync(
   } catch (error) {
     storage.closeLog();
     storage.closeBase();
-    throw error;
+    throw refusal(name, error);
   }
   return {
     synchronous: false,
