@@ -12,6 +12,8 @@ import { unlikeOurs } from "./schema.ts";
 const NO_MEMORY = 7;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
+/** A larger limit SQLite would take for the name of a table. */
+const LARGEST_LIMIT = 2 ** 31 - 1;
 
 /** What is told about a row that is not as it should be. */
 type Fault = Pick<Problem, "kind" | "problem">;
@@ -166,7 +168,7 @@ function checkStructure(db: Database, ours: readonly Table[], limit: number, rep
     }
   };
   try {
-    run(limit);
+    run(Math.min(limit, LARGEST_LIMIT));
   } catch (error) {
     // Their collations and modules are not known here.
     if (isDamage(error)) throw error;

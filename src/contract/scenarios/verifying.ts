@@ -147,6 +147,16 @@ export const verifying: Chapter = {
       await fails(Error, { name: "RecordInvalid" }, () => store.verify({ limit: 0 }));
     }),
 
+    scenario("L7 a page that nothing leads to is told, however many problems are asked for", async ({ share }) => {
+      const { place, open } = await share();
+      const store = await open();
+      await place.run("CREATE TABLE theirs (x)");
+      await place.run("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'theirs'");
+      const found = await store.verify();
+      equal([found.length, found[0]?.kind, typeof found[0]?.page], [1, "sqlite", "number"]);
+      equal(await store.verify({ limit: Number.MAX_SAFE_INTEGER }), found);
+    }),
+
     scenario("L4 verifying needs the lease, and without it is no answer", async ({ openFaulty, faults }) => {
       const store = await openFaulty();
       const busy = new FlushFailed("place", null);
