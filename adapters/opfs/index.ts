@@ -139,14 +139,23 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
   /** The file comes last: as long as it is ours, nobody writes into a log that is about to go. */
   async function giveBack(isLogOver: boolean): Promise<void> {
     await presence.ask();
-    if (presence.mayClose) {
-      storage.closeLog();
-      // It stays as it is, empty, when it cannot be removed.
-      if (isLogOver) await removeLog(where).catch(() => {});
-      storage.closeBase();
+    try {
+      if (presence.mayClose) await closeBoth(isLogOver);
+    } catch {
+      // A handle that does not close goes with its thread; nobody may wait for it meanwhile.
     }
     if (leaving.get(name) === closed) leaving.delete(name);
     settle();
+  }
+
+  async function closeBoth(isLogOver: boolean): Promise<void> {
+    try {
+      storage.closeLog();
+      // It stays as it is, empty, when it cannot be removed.
+      if (isLogOver) await removeLog(where).catch(() => {});
+    } finally {
+      storage.closeBase();
+    }
   }
 }
 

@@ -253,6 +253,20 @@ describe("L7 refused, and left as it is", () => {
   });
 });
 
+test("a handle that does not close keeps nobody waiting", async () => {
+  const fake = new FakeOpfs();
+  const { store, adapter } = await open(fake);
+  store.save(sample("a"));
+  fake.closing = (name) => {
+    if (name === "a.db-wal") throw domError("InvalidStateError");
+  };
+  store.close();
+  await adapter.closed;
+  fake.closing = () => {};
+  await expect(open(fake)).rejects.toMatchObject({ code: "store-busy" });
+  expect(fake.locked).toEqual(["a.db-wal"]);
+});
+
 describe("what lies there", () => {
   test.each([SqliteStore, AsyncSqliteStore])(
     "L5 after a close: one whole file and nothing beside it",
