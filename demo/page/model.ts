@@ -39,7 +39,8 @@ const PARTS = ["order", "pack", "invoice", "shipment"] as const;
 export async function read(store: AsyncSqliteStore, look: Look): Promise<Snapshot> {
   const ids = partsOf(look.selected ?? "");
   const stepsOf = async (id: string): Promise<TracedStep[]> => (await store.readTrace(id)) as unknown as TracedStep[];
-  // Asked together, they are answered together: nobody commits in between.
+  // Asked together, they are most often answered together. When very much is under way somebody may commit in between; then
+  // the store says so, and all is read again.
   const [page, executions, traces, timers, outbox, spawns, delivered] = await Promise.all([
     store.listExecutions({
       definitionId: "order",

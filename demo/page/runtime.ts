@@ -115,7 +115,7 @@ export function runtimeOn(store: AsyncSqliteStore, onCommit: (milliseconds: numb
     deliver,
     startChild,
     async round({ relay }) {
-      // Asked together, they are answered together: the child that an event is for is stored, or among the spawns.
+      // Events first: the child that one of them is for is then stored, or among the spawns that are read next.
       const [events, spawns, timers] = await Promise.all([
         relay ? store.pendingOutbox({ limit: ROUND }) : [],
         relay ? store.pendingSpawns() : [],
