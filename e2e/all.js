@@ -59,7 +59,7 @@ const add = (/** @type {typeof total} */ { passed, failed, skipped }) => {
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => name !== "unit" && !Object.hasOwn(ENGINES, name));
 if (unknown.length > 0 || asked.length === 0) {
-  say(`nothing is called ${unknown.join(", ")}; there are unit, ${Object.keys(ENGINES).join(", ")}`);
+  say(`cannot run "${asked.join(" ")}"; there are unit, ${Object.keys(ENGINES).join(", ")}`);
   add({ passed: 0, failed: 1, skipped: 0 });
 }
 const engines = /** @type {(keyof typeof ENGINES)[]} */ (asked.filter((name) => Object.hasOwn(ENGINES, name)));
