@@ -126,6 +126,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
       presence.askSometimes();
       return present(() => storage.pull(ours(since)));
     },
+    verify: (pages) => present(() => storage.verify(pages)),
     lock: () => present(() => runBlocking(storage.lock())),
     append: (delta, after) => present(() => runBlocking(storage.append(delta, ours(after)))),
     checkpoint: (pages) => runBlocking(storage.checkpoint(pages)),

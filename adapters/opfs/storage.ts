@@ -1,13 +1,14 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
 import { domName, Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
-import type { LoadedImage, PageDelta, Pages } from "../../src/port.ts";
+import type { LoadedImage, PageDelta, Pages, Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
 import { Log, randomSalt } from "../wal/log.ts";
 import { pagesOf } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
+import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog, writeHeader } from "../wal/wal.ts";
 import type { Opened } from "./opening.ts";
 import type { OpfsOptions } from "./options.ts";
@@ -52,6 +53,8 @@ export class OpfsStorage {
     this.#base = new Base(this.#place, this.#baseFile, image.pageSize, IN_PLACE);
     if (scanned === null || scanned.position.pageSize !== image.pageSize) return;
     this.#log = new Log(this.#logFile, scanned.position, IN_PLACE);
+    // Relaxed, a power cut may leave one, and what is behind it was never promised.
+    if (this.#strict) this.#log.refuseHole(this.#place);
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
     if (scanned.pageCount === null) return;
@@ -116,6 +119,11 @@ export class OpfsStorage {
     } catch {
       return false;
     }
+  }
+
+  /** What differs between the files and memory. */
+  verify(pages: Pages): Problem[] {
+    return this.#base === null || this.#log === null ? [] : verifyStored(this.#base, this.#log, pages);
   }
 
   /** Where the log is, null as long as it has no header. */

@@ -79,6 +79,12 @@ export class FakeOpfs {
     this.#entries.get(name)!.handle!.close();
   }
 
+  /** A byte rots where it lies. */
+  rot(name: string, at: number): void {
+    const { now } = this.#entries.get(name)!;
+    now.apply({ at, bytes: Uint8Array.of(now.copy()[at]! ^ 0xff) }, "kept");
+  }
+
   /** The site's data is cleared: open handles go on over files that are nowhere any more. */
   clear(): void {
     this.#entries.clear();
