@@ -20,21 +20,29 @@ export const ANY_CHANGE: Change = { kinds: ALL_KINDS, executionIds: null };
 export class Channel {
   /** For messages about the lease: unlike every other store's. */
   readonly self: string = newLife().join("-");
-  readonly #channel: BroadcastChannel | null;
   readonly #platform: Platform;
+  readonly #name: string;
+  #channel: BroadcastChannel | null = null;
   readonly #hears: Set<(message: Message) => void> = new Set();
   /** What became durable and was not said yet. */
   #untold: Change | null = null;
 
   constructor(platform: Platform, place: string) {
     this.#platform = platform;
-    this.#channel = platform.channel(databaseName(place));
-    if (this.#channel === null) return;
-    this.#channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-      const message = understood(data);
-      if (message === null) return;
-      for (const hear of this.#hears) hear(message);
-    });
+    this.#name = databaseName(place);
+    this.#open();
+  }
+
+  /** The page may stop. Browsers give up a page that they keep as soon as there is a message for it. */
+  suspend(): void {
+    this.flush();
+    this.#channel?.close();
+    this.#channel = null;
+  }
+
+  resume(): void {
+    if (this.#channel === null) this.#open();
+    this.flush();
   }
 
   /** Whether anybody can be heard. */
@@ -62,7 +70,8 @@ export class Channel {
 
   /** Says what was announced. */
   flush(): void {
-    if (this.#untold === null) return;
+    // While nobody can be told it is kept.
+    if (this.#untold === null || this.#channel === null) return;
     const { kinds, executionIds } = this.#untold;
     this.#untold = null;
     this.post({ type: "change", kinds, executionIds });
@@ -77,6 +86,16 @@ export class Channel {
     this.flush();
     this.#hears.clear();
     this.#channel?.close();
+    this.#channel = null;
+  }
+
+  #open(): void {
+    this.#channel = this.#platform.channel(this.#name);
+    this.#channel?.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+      const message = understood(data);
+      if (message === null) return;
+      for (const hear of this.#hears) hear(message);
+    });
   }
 }
 

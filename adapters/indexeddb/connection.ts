@@ -8,6 +8,7 @@ import { decodeHead } from "./head.ts";
 import { HEAD_KEY } from "./layout.ts";
 import { openDatabase, type WhenMissing } from "./opening.ts";
 import { Patience } from "./patience.ts";
+import { Pause } from "./pause.ts";
 import type { Platform } from "./platform.ts";
 import { beginTransaction, type Inside, runTransaction } from "./transaction.ts";
 
@@ -16,17 +17,25 @@ export class Connection {
   readonly place: string;
   readonly #durability: "strict" | "relaxed";
   readonly #patience: Patience;
+  readonly #pause: Pause;
   #db: IDBDatabase | null = null;
   /** Shared by all who need it; forgotten as soon as it is settled. */
   #opening: Promise<IDBDatabase> | null = null;
   #life: Life | null = null;
   #closed = false;
 
-  constructor(platform: Platform, place: string, durability: "strict" | "relaxed", limitMs: number) {
+  constructor(
+    platform: Platform,
+    place: string,
+    durability: "strict" | "relaxed",
+    limitMs: number,
+    pause: Pause = new Pause(),
+  ) {
     this.platform = platform;
     this.place = place;
     this.#durability = durability;
     this.#patience = new Patience(platform, limitMs);
+    this.#pause = pause;
   }
 
   /** Whose database it is. Known once it was opened. */
@@ -46,11 +55,11 @@ export class Connection {
   }
 
   /**
-   * One transaction, tried once. Rejects with `TransactionFailed`, with what `work` throws, or with a `PerdureError`
-   * when there is no connection to be had.
+   * One transaction, tried once; but one that a stop of the page cut short is begun anew when the page goes on. Rejects
+   * with `TransactionFailed`, with what `work` throws, or with a `PerdureError` when there is no connection to be had.
    */
   transact<T>(mode: "readonly" | "readwrite", work: (inside: Inside) => Promise<T>): Promise<T> {
-    return this.#using(this.#durability)(mode, (store) => runTransaction(this.#patience, store, work));
+    return this.#run(mode, this.#durability, work);
   }
 
   /**
@@ -58,10 +67,10 @@ export class Connection {
    * relaxed transaction that deletes records for them would take strict commits of other tabs with it.
    */
   transactStrictly<T>(work: (inside: Inside) => Promise<T>): Promise<T> {
-    return this.#using("strict")("readwrite", (store) => runTransaction(this.#patience, store, work));
+    return this.#run("readwrite", "strict", work);
   }
 
-  /** It does not work any more: the next transaction opens another one. */
+  /** It does not work any more, or the page may stop: the next transaction opens another one. */
   drop(): void {
     this.#db?.close();
     this.#db = null;
@@ -71,6 +80,15 @@ export class Connection {
   close(): void {
     this.#closed = true;
     this.drop();
+  }
+
+  #run<T>(
+    mode: IDBTransactionMode,
+    durability: "strict" | "relaxed",
+    work: (inside: Inside) => Promise<T>,
+  ): Promise<T> {
+    const use = this.#using(durability);
+    return this.#pause.outside(() => use(mode, (store) => runTransaction(this.#patience, this.#pause, store, work)));
   }
 
   /** A `UseStore` of idb-keyval, with a durability. */
@@ -87,21 +105,22 @@ export class Connection {
   }
 
   async #openTwice(whenMissing: WhenMissing): Promise<IDBDatabase> {
+    const open = (): Promise<IDBDatabase> => this.#pause.outside(() => this.#open(whenMissing));
     try {
-      return await this.#open(whenMissing);
+      return await open();
     } catch (error) {
       // Browsers fail now and then while they recover from something; once more, and at once.
       if (isFinal(error)) throw openFailure(this.place, error);
     }
     try {
-      return await this.#open(whenMissing);
+      return await open();
     } catch (error) {
       throw openFailure(this.place, error);
     }
   }
 
   async #open(whenMissing: WhenMissing): Promise<IDBDatabase> {
-    const db = await openDatabase(this.platform, this.#patience, this.place, whenMissing);
+    const db = await openDatabase(this.platform, this.#patience, this.#pause, this.place, whenMissing);
     const forget = (): void => {
       if (this.#db === db) this.#db = null;
     };
@@ -126,7 +145,9 @@ export class Connection {
   /** While a connection is open nobody can put another database in its place; before, somebody may have. */
   async #recognise(db: IDBDatabase): Promise<void> {
     const store = beginTransaction(db, "readonly", "relaxed");
-    const value = await runTransaction(this.#patience, store, (inside) => inside.ask<unknown>(store.get(HEAD_KEY)));
+    const value = await runTransaction(this.#patience, this.#pause, store, (inside) =>
+      inside.ask<unknown>(store.get(HEAD_KEY)),
+    );
     const { life } = decodeHead(value, this.place);
     if (this.#life === null) this.#life = life;
     else if (!sameLife(this.#life, life)) {

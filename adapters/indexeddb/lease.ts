@@ -4,6 +4,7 @@
 import { StorageRefused, StoreBusy } from "../../src/errors.ts";
 import type { Channel, Message } from "./channel.ts";
 import { databaseName } from "./layout.ts";
+import type { Pause } from "./pause.ts";
 import type { Platform } from "./platform.ts";
 
 /** An idle holder keeps it so long. */
@@ -31,6 +32,7 @@ export class Lease {
   readonly #channel: Channel;
   readonly #place: string;
   readonly #busyTimeoutMs: number;
+  readonly #pause: Pause;
   readonly #lock: string;
   readonly #waiting: Map<string, number> = new Map();
   readonly #stopListening: () => void;
@@ -41,14 +43,14 @@ export class Lease {
   /** Wants since anybody who works was heard. */
   #unanswered = 0;
   #request: Request | null = null;
-  #suspended = false;
   #closed = false;
 
-  constructor(platform: Platform, channel: Channel, place: string, busyTimeoutMs: number) {
+  constructor(platform: Platform, channel: Channel, place: string, busyTimeoutMs: number, pause: Pause) {
     this.#platform = platform;
     this.#channel = channel;
     this.#place = place;
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#pause = pause;
     this.#lock = databaseName(place);
     this.#stopListening = channel.listen((message) => this.#hear(message));
   }
@@ -69,16 +71,14 @@ export class Lease {
     };
   }
 
-  /** The page may stop: nobody should have to wait for it. */
+  /**
+   * The page may stop: nobody should have to wait for it. Who is at work goes on without it, as if it had been taken
+   * away: storage tells whether somebody was faster (L4).
+   */
   suspend(): void {
-    this.#suspended = true;
     // A lock granted to a page that does not run is held by nobody.
     this.#request?.withdraw();
-    if (!this.#inUse) this.#giveUp();
-  }
-
-  resume(): void {
-    this.#suspended = false;
+    this.#giveUp();
   }
 
   close(): void {
@@ -92,7 +92,7 @@ export class Lease {
     this.#inUse = false;
     this.#lastUse = this.#platform.now();
     // Without a channel nobody could tell that they wait.
-    if (this.#closed || this.#suspended || !this.#channel.works || this.#isWanted()) return this.#giveUp();
+    if (this.#closed || !this.#channel.works || this.#isWanted()) return this.#giveUp();
     this.#cancelLinger ??= this.#platform.after(LINGER_MS, () => this.#lingered());
   }
 
@@ -140,6 +140,7 @@ export class Lease {
     this.#unanswered = 0;
     try {
       for (;;) {
+        if (this.#pause.isOn) await this.#pause.over();
         this.#request ??= this.#ask(locks, {});
         const asked = this.#platform.now();
         this.#want();

@@ -7,6 +7,7 @@ import { encodeHead } from "./head.ts";
 import { databaseName, FORMAT, HEAD_KEY, OBJECT_STORE, recordKey } from "./layout.ts";
 import { encodeParts, newToken } from "./parts.ts";
 import type { Patience } from "./patience.ts";
+import { CutShort, type Pause } from "./pause.ts";
 import type { Platform } from "./platform.ts";
 import { encodeDelta } from "./record.ts";
 
@@ -16,6 +17,7 @@ export type WhenMissing = "create" | "refuse";
 export function openDatabase(
   platform: Platform,
   patience: Patience,
+  pause: Pause,
   place: string,
   whenMissing: WhenMissing,
 ): Promise<IDBDatabase> {
@@ -27,9 +29,24 @@ export function openDatabase(
     let given = true;
     let missing = false;
     const request = factory.open(databaseName(place), FORMAT);
-    const waiting = patience.wait(() => {
+    const end = (): void => {
+      waiting.end();
+      unguard();
+    };
+    const giveUp = (why: Error): void => {
       given = false;
-      reject(noAnswer(place));
+      end();
+      reject(why);
+    };
+    const waiting = patience.wait(() => giveUp(noAnswer(place)));
+    const unguard = pause.guard(() => {
+      // Everybody waits for a database that is being made.
+      giveUp(new CutShort());
+      try {
+        request.transaction?.abort();
+      } catch {
+        // It is made.
+      }
     });
     request.addEventListener("upgradeneeded", () => {
       missing = true;
@@ -37,7 +54,7 @@ export function openDatabase(
       else createLayout(request.result);
     });
     request.addEventListener("success", () => {
-      waiting.end();
+      end();
       const db = request.result;
       if (!given) return db.close();
       if (db.objectStoreNames.contains(OBJECT_STORE)) return resolve(db);
@@ -47,7 +64,7 @@ export function openDatabase(
     request.addEventListener("error", (event) => {
       // Firefox tells the page as a whole of it otherwise.
       event.preventDefault();
-      waiting.end();
+      end();
       const refused = missing && whenMissing === "refuse" && nameOf(request.error) === "AbortError";
       reject(refused ? nothingThere(place) : request.error);
     });

@@ -3,7 +3,10 @@ import { checkOptions, PLACE_CHECKS } from "../../src/check.ts";
 import { RecordInvalid } from "../../src/errors.ts";
 import type { PlaceOptions } from "../../src/port.ts";
 
-/** How a database in IndexedDB is opened and written. */
+/**
+ * How a database in IndexedDB is opened and written. Browsers that know no durability (before Chromium 83, Firefox 126,
+ * Safari 15.4) write as they please, "strict" or not: the adapter's `supports.strict` tells.
+ */
 export interface IndexedDbOptions extends PlaceOptions {
   /**
    * Milliseconds for IndexedDB to answer: to open, and in a transaction from one answer to the next. Time in which the

@@ -11,6 +11,8 @@ export type Lifecycle =
 export interface Platform {
   /** Undefined where there is none. May throw, where a browser forbids even to look. */
   indexedDB(): IDBFactory | undefined;
+  /** Whether its transactions can be told to be strict. */
+  hasDurability(): boolean;
   /** Undefined where there are none: an insecure context. */
   locks(): LockManager | undefined;
   /** Null where tabs cannot talk. */
@@ -30,6 +32,8 @@ export interface Platform {
 /** The page or worker this runs in. */
 export const ownPlatform: Platform = {
   indexedDB: () => globalThis.indexedDB,
+  // Browsers ignore an option that they do not know, without a word.
+  hasDurability: () => typeof IDBTransaction === "undefined" || "durability" in IDBTransaction.prototype,
   locks: () => globalThis.navigator?.locks,
   channel(name) {
     try {

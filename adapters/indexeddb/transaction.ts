@@ -1,10 +1,11 @@
-// One transaction, from its start to an end that is known: it settles on `complete`, on `abort`, or when IndexedDB does
-// not answer, and says which. A request that succeeded is not durable yet; nothing is believed before `complete` (L2).
+// One transaction, from its start to an end that is known: it settles on `complete`, on `abort`, when the page is stopped,
+// or when IndexedDB does not answer, and says which. A request that succeeded is not durable yet; nothing is believed before `complete` (L2).
 import { promisifyRequest } from "idb-keyval";
 import { PerdureError } from "../../src/errors.ts";
 import { domError, nameOf, TransactionFailed } from "./failures.ts";
 import { OBJECT_STORE } from "./layout.ts";
 import type { Patience } from "./patience.ts";
+import { CutShort, type Pause } from "./pause.ts";
 
 /** What works inside a transaction. It may wait for its requests and for nothing else: a transaction ends by itself. */
 export interface Inside {
@@ -15,6 +16,7 @@ export interface Inside {
 
 export function runTransaction<T>(
   patience: Patience,
+  pause: Pause,
   store: IDBObjectStore,
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
@@ -27,11 +29,19 @@ export function runTransaction<T>(
     const waiting = patience.wait(() => {
       const cause = domError("TimeoutError", "no answer");
       reason ??= cause;
+      unguard();
       const certain = abort(transaction) || transaction.mode === "readonly";
       reject(new TransactionFailed(cause, certain, true));
     });
+    const unguard = pause.guard(() => {
+      // Past its commit it needs us no more, and tells how it ended when we go on.
+      if (!abort(transaction)) return;
+      waiting.end();
+      reject(new CutShort());
+    });
     transaction.addEventListener("complete", () => {
       waiting.end();
+      unguard();
       if (value !== null) resolve(value.of);
       else reject(new TransactionFailed(domError("TransactionInactiveError", "it ended early"), false));
     });
@@ -42,6 +52,7 @@ export function runTransaction<T>(
     });
     transaction.addEventListener("abort", () => {
       waiting.end();
+      unguard();
       if (reason instanceof PerdureError) return reject(reason);
       // The browser gives no error when it is the quota that is used up, but then neither when a connection is lost.
       const cause = reason ?? failed ?? transaction.error;

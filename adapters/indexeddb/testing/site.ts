@@ -26,6 +26,7 @@ export class Tab implements Platform {
   #frozen = false;
   #backlog: (() => void)[] = [];
   hasLocks = true;
+  knowsDurability = true;
   hasChannels = true;
   /** In place of the site's. */
   factory: (() => globalThis.IDBFactory | undefined) | null = null;
@@ -36,6 +37,10 @@ export class Tab implements Platform {
 
   indexedDB(): globalThis.IDBFactory | undefined {
     return this.factory === null ? this.#site.indexedDB : this.factory();
+  }
+
+  hasDurability(): boolean {
+    return this.knowsDurability;
   }
 
   locks(): LockManager | undefined {
