@@ -64,6 +64,8 @@ if (unknown.length > 0 || asked.length === 0) {
 }
 const engines = /** @type {(keyof typeof ENGINES)[]} */ (asked.filter((name) => Object.hasOwn(ENGINES, name)));
 if (asked.includes("unit")) add(await counted("node_modules/vitest/vitest.mjs", "run"));
+// A run over several engines is the thorough one.
+if (engines.length > 1) process.env["PERDURE_KILL_ROUNDS"] ??= "20";
 const here = [];
 for (const name of engines) {
   if (await ready(name)) here.push(name);

@@ -95,8 +95,14 @@ test("L4 a page that was left holds nobody up, and its store goes on when it is 
 
   await tab.goto(`${server.url}/index.html`);
   expect(await other.evaluate((it) => lab.commitTimes(it, 10), place)).toBe(null);
-  // News for a page that waits may make the browser drop it, so this may be the page of before or a new one.
+  // What the other tab told did not make the browser drop the page that waits: it is the one of before once more.
   await goBack();
+  const seen = await tab.evaluate(async () => {
+    const found = [(await store.load("mine"))?.version, (await store.load("counter"))?.version];
+    await store.close();
+    return found;
+  });
+  expect(seen).toEqual([2, 10]);
   expect(await tab.evaluate((it) => lab.commitTimes(it, 10), place)).toBe(null);
   expect(await audit(other, place)).toEqual({ n: 20, problems: [] });
 });
