@@ -49,6 +49,17 @@ export class Files {
   /** Reads both, or refuses; null when there is no file. Makes an empty log where there is none. */
   *open(isStrict: boolean, isInherited = false): Program<Opened | null> {
     this.close();
+    try {
+      return yield* this.#openBoth(isStrict, isInherited);
+    } catch (error) {
+      // Nobody has what is in this log: it must not count as the one that is known (L2, L4).
+      this.#log?.close();
+      this.#log = null;
+      throw error;
+    }
+  }
+
+  *#openBoth(isStrict: boolean, isInherited: boolean): Program<Opened | null> {
     const base = openBase(this.#path, this.#place);
     const found = translating(this.#place, () => openLog(this.logPath));
     this.#base = base;

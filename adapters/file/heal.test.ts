@@ -4,7 +4,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AsyncSqliteStore, SqliteStore } from "../node.ts";
-import { type Call, sample, temporaryFolder, withCalls } from "./testing.ts";
+import { fileAdapter } from "./index.ts";
+import { type Call, sample, systemError, temporaryFolder, withCalls } from "./testing.ts";
 
 const hasSqlite = ((): boolean => {
   try {
@@ -38,6 +39,42 @@ function crashed(file: string): string {
   }
   return copy;
 }
+
+describe("a log started over by a peer", () => {
+  test.each(["fdatasyncSync", "fsyncSync"] as const)(
+    "L2 L4 catching up with it is begun anew when it failed (%s), and nobody goes on with what is old",
+    async (failing) => {
+      const file = place();
+      const options = { checkpointFrames: 4 };
+      const [mine, theirs] = [
+        await SqliteStore.create(fileAdapter(file, options)),
+        await SqliteStore.create(fileAdapter(file, options)),
+      ];
+      mine.save(sample("one"));
+      const one = theirs.load("one")!;
+      // The first one ends in a checkpoint, and the second one lies in a new log.
+      theirs.save(one);
+      theirs.save(one);
+      let isSick = true;
+      await withCalls(
+        (call) => {
+          if (isSick && call === failing) throw systemError("EIO");
+        },
+        async () => {
+          expect(() => mine.load("one")).toThrow(expect.objectContaining({ code: "storage-unreadable" }));
+          expect(() => mine.save(sample("two"))).toThrow(expect.objectContaining({ code: "storage-unreadable" }));
+          isSick = false;
+          expect(mine.load("one")?.version).toBe(3);
+          mine.save(sample("two"));
+        },
+      );
+      expect(theirs.load("two")?.version).toBe(1);
+      mine.close();
+      theirs.close();
+      await expectStored(file, { one: 3, two: 1 });
+    },
+  );
+});
 
 describe("a log taken away", () => {
   test("L2 nothing acknowledged is lost, by the one who wrote it", async () => {

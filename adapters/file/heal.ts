@@ -20,7 +20,8 @@ export type Verdict =
   | "ours";
 
 /**
- * @param known the log as we knew it, read to its end
+ * @param known the log as we knew it
+ * @param end where it ended, with all that others had appended
  * @param pages what was in base and log together at that end
  * @param found what is at the log's path now, or null when SQLite would find nothing there
  */
@@ -28,13 +29,14 @@ export function judge(
   place: string,
   base: Base,
   known: Log,
+  end: LogPosition,
   pages: Pages,
   found: { readonly log: Log; readonly scanned: Scanned } | null,
 ): Verdict {
   const committed = found !== null && found.scanned.pageCount !== null;
   if (found !== null && isSuccessor(found.log.position, known.position)) return "disk";
   // A copy of our log as it was some time ago, put back in its place.
-  if (committed && known.isPrefix(found.scanned.position)) return "ours";
+  if (committed && known.isPrefix(found.scanned.position, end)) return "ours";
   const baseIsComplete = base.differences(pages).size === 0;
   // Somebody's SQLite finished the log and took it away; who opened the file since then started from all we had.
   if (baseIsComplete) return committed ? "disk" : "same";

@@ -198,11 +198,10 @@ export class FileStorage {
   *#heal({ base, log }: Pair, pages: Pages): Program<News> {
     // Others may have appended to the old file before it was taken away; it is still open here.
     const last = !log.isInPlace() && log.isSameLog() ? log.readOn() : null;
-    if (last !== null) log.advance(last.position);
     const whole = last === null ? pages : overlay(pages, last);
     const found = openLog(this.#files.logPath);
     try {
-      const verdict = judge(this.place, base, log, whole, found);
+      const verdict = judge(this.place, base, log, last?.position ?? log.position, whole, found);
       if (verdict === "disk") return yield* this.#reload();
       const missing = verdict === "ours" ? base.differences(whole) : new Map<number, Uint8Array>();
       const delta = missing.size === 0 ? null : toDelta(missing, whole.pageCount, log.position);

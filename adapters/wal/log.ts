@@ -103,11 +103,11 @@ export class Log {
     return scan(this.#position, (at, bytes) => readPart(this.#file, at, bytes));
   }
 
-  /** Whether this log held exactly what `other` holds when it ended there. */
-  isPrefix(other: LogPosition): boolean {
-    if (other.salt1 !== this.#position.salt1 || other.salt2 !== this.#position.salt2) return false;
-    if (other.frames === this.#position.frames) return other.sum1 === this.#position.sum1;
-    if (other.frames > this.#position.frames || other.frames === 0) return other.frames === 0;
+  /** Whether this log, which goes up to `end`, held exactly what `other` holds when it ended there. */
+  isPrefix(other: LogPosition, end: LogPosition): boolean {
+    if (other.salt1 !== end.salt1 || other.salt2 !== end.salt2) return false;
+    if (other.frames === end.frames) return other.sum1 === end.sum1;
+    if (other.frames > end.frames || other.frames === 0) return other.frames === 0;
     const header = this.#read(endOf({ ...other, frames: other.frames - 1 }), FRAME_HEADER_BYTES);
     const view = new DataView(header.buffer, header.byteOffset, header.length);
     return header.length === FRAME_HEADER_BYTES && view.getInt32(16) === other.sum1 && view.getInt32(20) === other.sum2;
