@@ -5,13 +5,6 @@ import type { InWorker, WorkerAnswer, WorkerCall } from "./worker-call.ts";
 let worker: Worker | null = null;
 let calls = 0;
 
-// As an app should: a worker is told of nothing when its page is left, and what it has open stays so while the page is kept
-// for going back to it.
-addEventListener("pagehide", () => {
-  worker?.terminate();
-  worker = null;
-});
-
 /** Calls one of the lab's functions in the page's dedicated worker. */
 const inWorker = ((name, ...args) => {
   const one = (worker ??= new Worker("/worker.js", { type: "module" }));
