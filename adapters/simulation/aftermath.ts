@@ -80,9 +80,12 @@ export class Aftermath {
     }
   }
 
-  /** The process is killed now; `cut` is of the write that it is in the middle of, the part that is done. */
+  /**
+   * The process is killed now; `cut` is of the write that it is in the middle of, the part that is done. What is returned
+   * is good until the next entry is followed.
+   */
   kill(cut: Change | null = null): DiskImage {
-    const files = new Map<number, Uint8Array>([...this.#files].map(([file, { live }]) => [file, live.bytes.slice()]));
+    const files = new Map<number, Uint8Array>([...this.#files].map(([file, { live }]) => [file, live.bytes]));
     if (cut !== null) {
       const content = new Content(files.get(cut.file));
       apply(content, cut);

@@ -15,13 +15,14 @@ export type DiskEntry =
   | { readonly kind: "sync"; readonly file: number; readonly upTo: number; readonly ok: boolean }
   | { readonly kind: "sync names"; readonly upTo: number; readonly ok: boolean };
 
-/** Bytes that grow. */
+/** Bytes that grow. Those it begins with are only read: it has a copy as soon as they change. */
 export class Content {
   #buffer: Uint8Array;
   #size: number;
+  #isOwn = false;
 
   constructor(bytes: Uint8Array = new Uint8Array()) {
-    this.#buffer = bytes.slice();
+    this.#buffer = bytes;
     this.#size = bytes.length;
   }
 
@@ -42,10 +43,13 @@ export class Content {
 
   /** Cuts, or grows with zeros. */
   resize(size: number): void {
-    if (size > this.#buffer.length) {
-      const larger = new Uint8Array(Math.max(size, 2 * this.#buffer.length));
-      larger.set(this.bytes);
-      this.#buffer = larger;
+    if (size > this.#buffer.length || !this.#isOwn) {
+      const own = new Uint8Array(
+        size > this.#buffer.length ? Math.max(size, 2 * this.#buffer.length) : this.#buffer.length,
+      );
+      own.set(this.bytes);
+      this.#buffer = own;
+      this.#isOwn = true;
     }
     if (size < this.#size) this.#buffer.fill(0, size, this.#size);
     this.#size = size;

@@ -17,7 +17,7 @@ export interface Moment {
   readonly variant: number;
   /** What was being done: the call, and the file with random parts of its name left out. */
   readonly boundary: string;
-  /** What is on the disk then. To be asked before the next moment is. */
+  /** What is on the disk then: good until the next moment is asked for. */
   image(): DiskImage;
 }
 

@@ -74,6 +74,17 @@ export const MUTANTS = [
     ],
   },
   {
+    name: "a store that failed to catch up takes the new log for the one it knows",
+    finds: "file, taking turns, strict",
+    edits: [
+      {
+        file: "adapters/file/files.ts",
+        from: "this.#log?.close();\n      this.#log = null;\n      throw error;",
+        to: "throw error;",
+      },
+    ],
+  },
+  {
     name: "nobody looks whether others wrote, and nobody is fenced",
     finds: "file, taking turns, strict",
     edits: [
