@@ -60,6 +60,20 @@ test("L5 of a log that was found nobody knows whether a sync of it failed", () =
   expect(framesAfterPowerCut(disk)).toBe(1);
 });
 
+test("L5 nor of what others appended since", () => {
+  const disk = new SimulatedDisk();
+  const log = newLog(disk);
+  runBlocking(log.settle());
+  const theirs = new Log(fileOn(disk), log.position, () => true);
+  theirs.write({ pageSize: PAGE_BYTES, pageCount: 1, pages: new Map([[1, new Uint8Array(PAGE_BYTES)]]) });
+  disk.before = ({ kind }) => (kind === "sync" ? { error: "EIO" } : undefined);
+  expect(() => runBlocking(theirs.sync())).toThrow(expect.objectContaining({ code: "EIO" }));
+  disk.before = () => {};
+  log.follow(log.readOn().position);
+  runBlocking(log.settle());
+  expect(framesAfterPowerCut(disk)).toBe(2);
+});
+
 test("L6 a log without a doubt is only synced", () => {
   const disk = new SimulatedDisk();
   const log = newLog(disk);

@@ -113,9 +113,15 @@ export class Log {
     return header.length === FRAME_HEADER_BYTES && view.getInt32(16) === other.sum1 && view.getInt32(20) === other.sum2;
   }
 
-  /** Goes on from what `readOn` found. */
+  /** Our own transaction is in it. */
   advance(position: LogPosition): void {
     this.#position = position;
+  }
+
+  /** Goes on from what `readOn` found of others. */
+  follow(position: LogPosition): void {
+    this.#position = position;
+    this.#isInDoubt = true;
   }
 
   /** Wipes what was written behind our end: a transaction that failed must not be found by anybody. */
