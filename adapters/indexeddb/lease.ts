@@ -136,12 +136,17 @@ export class Lease {
       const problem = "there are no Web Locks here; the page must come over https, or from localhost";
       throw new StorageRefused("unsupported", this.#place, problem);
     }
+    // A browser takes a moment to grant even a lock that is free; who does not wait asks whether it is.
+    if (this.#busyTimeoutMs === 0) {
+      if (!(await this.#ask(locks, "ifAvailable").granted)) throw this.#busy();
+      return this.#channel.post({ type: "working", from: this.#channel.self });
+    }
     let waitedMs = 0;
     this.#unanswered = 0;
     try {
       for (;;) {
         if (this.#pause.isOn) await this.#pause.over();
-        this.#request ??= this.#ask(locks, {});
+        this.#request ??= this.#ask(locks, "wait");
         const asked = this.#platform.now();
         this.#want();
         const round = Math.min(WANT_MS, this.#busyTimeoutMs - waitedMs);
@@ -179,7 +184,7 @@ export class Lease {
     this.#request = null;
     return locks.request(`${this.#lock}/steal`, { ifAvailable: true }, async (lock) => {
       if (lock === null || !this.#isSilent()) return false;
-      const stealing = this.#ask(locks, { steal: true });
+      const stealing = this.#ask(locks, "steal");
       const granted = await this.#within(WANT_MS, stealing.granted);
       if (granted) this.#channel.post({ type: "working", from: this.#channel.self });
       else stealing.withdraw();
@@ -188,15 +193,15 @@ export class Lease {
   }
 
   /** Asks for the lock. `granted` is false when it was withdrawn before. */
-  #ask(locks: LockManager, { steal = false }: { steal?: boolean }): Request {
+  #ask(locks: LockManager, how: "wait" | "ifAvailable" | "steal"): Request {
     const controller = new AbortController();
     let withdrawn = false;
     let hold: Hold | null = null;
     const granted = new Promise<boolean>((resolve, reject) => {
-      const options: LockOptions = steal ? { steal } : { signal: controller.signal };
-      const held = locks.request(this.#lock, options, () => {
+      const options: LockOptions = how === "wait" ? { signal: controller.signal } : { [how]: true };
+      const held = locks.request(this.#lock, options, (lock) => {
         // The lock and the withdrawal may cross each other.
-        if (withdrawn) return;
+        if (withdrawn || lock === null) return;
         return new Promise<void>((letGo) => {
           hold = { letGo };
           this.#hold = hold;

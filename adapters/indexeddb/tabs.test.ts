@@ -88,6 +88,21 @@ describe("the lease", () => {
     (await b.adapter.lock())();
   });
 
+  test("L4 who does not wait at all gets a lease that is free, however long the browser takes to say so", async () => {
+    const tab = new Site().tab();
+    const locks = tab.locks()!;
+    const slow = {
+      ...{ query: () => locks.query() },
+      async request(name: string, options: LockOptions, run: LockGrantedCallback<unknown>) {
+        for (let turns = 0; turns < 20; turns++) await turn();
+        return locks.request(name, options, run);
+      },
+    };
+    tab.locks = () => slow as LockManager;
+    const { adapter } = await openAdapter(tab, { busyTimeoutMs: 0 });
+    (await adapter.lock())();
+  });
+
   test.each([0, 100])("L4 who waits only %i ms robs nobody, not even who is frozen", async (busyTimeoutMs) => {
     const site = new Site();
     const tab = site.tab();
