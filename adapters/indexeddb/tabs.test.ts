@@ -94,7 +94,7 @@ describe("the lease", () => {
     const slow = {
       ...{ query: () => locks.query() },
       async request(name: string, options: LockOptions, run: LockGrantedCallback<unknown>) {
-        for (let turns = 0; turns < 20; turns++) await turn();
+        await new Promise<void>((resolve) => void tab.after(5, resolve));
         return locks.request(name, options, run);
       },
     };
