@@ -67,6 +67,10 @@ test("the example of verifying and salvage prints what it says", async () => {
   expect(await run(code(section("When storage is damaged")))).toBe("[]\n0 []\n");
 });
 
+test("the app that is crashed everywhere survives", async () => {
+  expect(await run(code(section("Crash my app")))).toBe("true []\n");
+});
+
 test("the table of errors has every code, with its class", async () => {
   const source = await readFile(join(ROOT, "src/errors.ts"), "utf8");
   const codes = /export type ErrorCode =([\s\S]*?);/.exec(source)![1]!.match(/[a-z]+(-[a-z]+)*(?=")/g)!;
