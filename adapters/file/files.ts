@@ -46,11 +46,14 @@ export class Files {
     return `${this.#path}-wal`;
   }
 
-  /** Reads both, or refuses; null when there is no file. Makes an empty log where there is none. */
-  *open(isStrict: boolean, isInherited = false): Program<Opened | null> {
+  /**
+   * Reads both, or refuses; null when there is no file. Makes an empty log where there is none. `isLeft`: what is in the log
+   * may have been in a sync that failed, or in none.
+   */
+  *open(isStrict: boolean, isLeft = false): Program<Opened | null> {
     this.close();
     try {
-      return yield* this.#openBoth(isStrict, isInherited);
+      return yield* this.#openBoth(isStrict, isLeft);
     } catch (error) {
       // Nobody has what is in this log: it must not count as the one that is known (L2, L4).
       this.#log?.close();
@@ -59,7 +62,7 @@ export class Files {
     }
   }
 
-  *#openBoth(isStrict: boolean, isInherited: boolean): Program<Opened | null> {
+  *#openBoth(isStrict: boolean, isLeft: boolean): Program<Opened | null> {
     const base = openBase(this.#path, this.#place);
     const found = translating(this.#place, () => openLog(this.logPath));
     this.#base = base;
@@ -77,8 +80,8 @@ export class Files {
       // Without a log of our own making we could not tell whether others wrote and took theirs away again.
       yield* this.#makeLog(base.pageSize);
     } else {
-      // Its writer may have died before its sync; from now on everybody may see it (L2, L3).
-      if (isStrict) yield* isInherited ? this.#log.rewriteAll() : this.#log.sync();
+      // From now on everybody may see it (L2, L3).
+      if (isStrict) yield* isLeft ? this.#log.rewriteAll() : this.#log.sync();
       // Relaxed too: a base that is half of a checkpoint is nothing without its log.
       syncDirectoryOf(this.#path);
     }

@@ -151,8 +151,9 @@ export class FileStorage {
   }
 
   *#loadAll(): Program<LoadedImage & { readonly position: LogPosition }> {
-    this.#lease!.hasCompany();
-    const opened = yield* this.#files.open(this.#strict, this.#lease!.inherited);
+    // A log with nobody there was left by who died, or whose last sync failed.
+    const isLeft = !this.#lease!.hasCompany() || this.#lease!.inherited;
+    const opened = yield* this.#files.open(this.#strict, isLeft);
     this.#checkpoint.reset();
     const { pageSize } = this.#known;
     if (opened === null) return { pageSize, pageCount: 0, chunks: [], position: this.#known };

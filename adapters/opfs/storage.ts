@@ -58,8 +58,8 @@ export class OpfsStorage {
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
     if (scanned.pageCount === null) return;
-    // Its writer may have died before its flush; from now on it can be seen (L2, L3).
-    if (this.#strict) yield* this.#log.sync();
+    // Its writer may have died before its flush, or its flush failed; from now on it can be seen (L2, L3).
+    if (this.#strict) yield* this.#log.settle();
     // The first commit, cut short between log and file: only with the file can stock SQLite see it (L5).
     if (isFileLost) yield* this.#fillBase(pagesOf(image));
   }
