@@ -78,12 +78,12 @@ export class FileStorage {
   }
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
+    if (this.#repair !== null) yield* this.#runRepair(); // one lease may serve several appends
     // Fenced by what is in storage, not only by the lease (L4): the process may have been frozen since the pull.
     if (after !== this.#known || this.#files.isOvertaken()) throw new Fenced(this.place);
     const { pair } = this.#files;
     try {
-      if (pair === null) yield* this.#create(delta);
-      else yield* this.#appendFrames(pair.log, delta);
+      yield* pair === null ? this.#create(delta) : this.#appendFrames(pair.log, delta);
     } catch (error) {
       throw systemCode(error) === null ? error : new FlushFailed(this.place, error);
     }

@@ -83,6 +83,8 @@ export class OpfsStorage {
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
     if (after !== this.#known) throw new Fenced(this.#place);
+    // One lease may serve several appends.
+    if (this.#repair !== null) yield* this.#runRepair();
     try {
       yield* this.#base === null ? this.#create(delta) : this.#appendFrames(delta);
     } catch (error) {

@@ -23,7 +23,10 @@ export interface DiskCall {
 export interface DiskFault {
   /** The code of the error that it throws: "EIO", "ENOSPC". */
   readonly error?: string;
-  /** A write does this many bytes and no more. Without `error` it says so, and whoever writes goes on from there. */
+  /**
+   * A write does this many bytes and no more. Without `error` it says so, and whoever writes goes on from there. Default:
+   * all of them, with `error` none.
+   */
   readonly short?: number;
   /** What it waits for, where it can wait: a sync that is awaited. */
   readonly wait?: Promise<unknown>;
@@ -146,7 +149,7 @@ export class SimulatedDisk {
     const name = this.#nameOf(file);
     const fault = this.#begin("write", name, bytes.length);
     const room = Math.max(0, content.size + this.capacityBytes - this.#usedBytes() - at);
-    const most = Math.min(bytes.length, room, fault?.short ?? Infinity);
+    const most = Math.min(bytes.length, room, fault?.short ?? (fault?.error === undefined ? Infinity : 0));
     if (most > 0) {
       content.write(bytes.subarray(0, most), at);
       this.#entries.push({ kind: "write", file, at, bytes: bytes.slice(0, most) });
