@@ -21,4 +21,6 @@ async function work(job) {
   process.send?.(result);
 }
 
+// Who asked is gone.
+process.on("disconnect", () => process.exit());
 process.on("message", (/** @type {Job} */ job) => void work(job));
