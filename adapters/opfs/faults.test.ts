@@ -85,8 +85,13 @@ async function attempt(store: Store, exe: Execution, ledger: Ledger): Promise<vo
 type Expected = "exactly" | "or one more" | "or less";
 
 /** Opened anew: every commit whole or not there, and those that were acknowledged are. */
-async function verify(fake: FakeOpfs, { acknowledged, attempted }: Ledger, expected: Expected): Promise<void> {
-  const adapter = await openOpfs(NAME, { directory: fake.directory, busyTimeoutMs: 0 });
+async function verify(
+  fake: FakeOpfs,
+  { acknowledged, attempted }: Ledger,
+  expected: Expected,
+  options: OpfsOptions = {},
+): Promise<void> {
+  const adapter = await openOpfs(NAME, { directory: fake.directory, busyTimeoutMs: 0, ...options });
   const store = await SqliteStore.create(adapter);
   let total = 0;
   for (const id of attempted.keys()) {
@@ -260,7 +265,7 @@ test.each(["strict", "relaxed"] as const)(
   "L1 L2 power cut, %s, each write that was not flushed with a fate of its own",
   async (durability) => {
     await fc.assert(
-      fc.asyncProperty(fc.infiniteStream(fc.constantFrom(...FATES)), fc.nat(250), async (fates, n) => {
+      fc.asyncProperty(fc.infiniteStream(fc.constantFrom(...FATES)), fc.nat(200), async (fates, n) => {
         const fake = new FakeOpfs();
         const ledger = newLedger();
         let check = async (): Promise<void> => {};
@@ -271,7 +276,8 @@ test.each(["strict", "relaxed"] as const)(
           const left = fake.afterPowerCut(() => fates.next().value);
           // Relaxed, a power cut takes commits, but leaves a whole database of before.
           const expected = durability === "strict" ? "or one more" : "or less";
-          check = () => verify(left, known, expected);
+          // Strict, it would be taken for damage that acknowledged commits lie behind one that is not whole.
+          check = () => verify(left, known, expected, { durability });
         };
         await scenario(fake, SqliteStore, ledger, { durability });
         await check();

@@ -54,6 +54,7 @@ export async function importOpfs(name: string, files: DatabaseFile, options: Opf
   let isDone = false;
   try {
     const { pageCount, position } = adapter.load();
+    adapter.pull(position, pages);
     if (pageCount > 0) throw new StorageRefused("storage-exists", name, "there is a database already; delete it first");
     const numbers = Array.from({ length: image.pageCount }, (_, i) => i + 1);
     adapter.append({ ...image, pages: new Map(numbers.map((number) => [number, pages.page(number)])) }, position);
@@ -104,7 +105,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     storage.closeBase();
     throw refusal(name, error);
   }
-  const presence = new Presence(where, () => storage.logPosition);
+  const presence = new Presence(where, () => storage.logHeader());
   const present = <T>(work: () => T): T => {
     presence.demand();
     try {
@@ -112,7 +113,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     } catch (error) {
       // What failed is told as it is; what comes next is told why.
       if (storage.isClosed()) presence.noteClosed();
-      throw error;
+      throw refusal(name, error);
     }
   };
   return {
@@ -124,7 +125,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     load: () => storage.load(),
     pull(since) {
       presence.askSometimes();
-      return present(() => storage.pull(ours(since)));
+      return present(() => runBlocking(storage.pull(ours(since))));
     },
     verify: (pages) => present(() => storage.verify(pages)),
     lock: () => present(() => runBlocking(storage.lock())),

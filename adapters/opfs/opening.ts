@@ -6,7 +6,7 @@ import { loadImage, readHeaderOf } from "../wal/base.ts";
 import { committed, refuseOtherLog } from "../wal/database-file.ts";
 import { isSomethingElse, scanLog } from "../wal/log.ts";
 import { closing, type RandomAccessFile, readPart } from "../wal/random-access-file.ts";
-import type { Scanned } from "../wal/wal.ts";
+import { type Scanned, WAL_HEADER_BYTES } from "../wal/wal.ts";
 import { refusal, unsupported } from "./failures.ts";
 import { fileOver } from "./handle-file.ts";
 import type { OpfsDirectory, SyncAccessHandle } from "./platform.ts";
@@ -15,7 +15,7 @@ const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 30;
 
 /** The browser does not tell who has a handle. */
-const ANOTHER = "another store of this site, in a worker or a tab";
+export const ANOTHER: string = "another store of this site, in a worker or a tab";
 
 /** A folder with a name in it, and until when to wait for others. */
 export interface Where {
@@ -26,7 +26,7 @@ export interface Where {
 }
 
 /** What was found in both files. */
-interface Found {
+export interface Found {
   readonly image: LoadedImage;
   /** The log, when it has a header. */
   readonly scanned: Scanned | null;
@@ -167,7 +167,25 @@ async function refuseHotJournal(where: Where): Promise<void> {
 }
 
 /** What both files hold together; null when nothing was ever committed. Reads only. */
-function examine(place: string, base: RandomAccessFile, log: RandomAccessFile | null): Found | null {
+export function examine(place: string, base: RandomAccessFile, log: RandomAccessFile | null): Found | null {
+  for (;;) {
+    const before = startOf(log);
+    // Started over meanwhile, by a worker that was ended: what was read of one file does not go with the other.
+    const isSame = (): boolean => startOf(log) === before;
+    try {
+      const found = readBoth(place, base, log);
+      if (isSame()) return found;
+    } catch (error) {
+      if (isSame()) throw error;
+    }
+  }
+}
+
+function startOf(log: RandomAccessFile | null): string {
+  return log === null ? "" : readPart(log, 0, WAL_HEADER_BYTES).join();
+}
+
+function readBoth(place: string, base: RandomAccessFile, log: RandomAccessFile | null): Found | null {
   const scanned = log === null ? null : scanLog(log);
   const isOther = log !== null && scanned === null && isSomethingElse(log);
   const logged = committed(scanned);

@@ -1,19 +1,22 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
-import { domName, Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
-import type { LoadedImage, PageDelta, Pages, Problem } from "../../src/port.ts";
+import { domName, Fenced, FlushFailed, PerdureError, StorageRefused, StoreBusy } from "../../src/errors.ts";
+import type { LoadedImage, News, PageDelta, Pages, Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
-import { Log, randomSalt } from "../wal/log.ts";
+import { headerOf, Log, randomSalt } from "../wal/log.ts";
 import { pagesOf } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog, writeHeader } from "../wal/wal.ts";
-import type { Opened } from "./opening.ts";
+import { ANOTHER, examine, type Found, type Opened } from "./opening.ts";
 import type { OpfsOptions } from "./options.ts";
+import { Tail } from "./tail.ts";
 
 const DEFAULT_PAGE_SIZE = 4096;
+/** Each fails only by a commit of who was ended, in the gap that `Tail` tells of. */
+const CLAIM_TRIES = 10;
 /** Nobody can take a file away while its handle is open. */
 const IN_PLACE = (): boolean => true;
 
@@ -33,6 +36,9 @@ export class OpfsStorage {
   #image: LoadedImage | null = null;
   /** What must be put right in storage before anything else. */
   #repair: (() => Program<void>) | null = null;
+  readonly #tail: Tail;
+  /** Whether who had the files before us would find our mark. */
+  #isClaimed = false;
   /** Whether the log was there before, and may stay. */
   readonly #isLogFound: boolean;
 
@@ -41,20 +47,29 @@ export class OpfsStorage {
     this.#strict = options.durability !== "relaxed";
     this.#baseFile = base;
     this.#logFile = log;
+    this.#tail = new Tail(log);
     this.#isLogFound = !madeLog;
     this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
   }
 
   /** Takes over what was found. */
   *start({ found }: Opened): Program<void> {
+    this.#image = found?.image ?? null;
+    yield* this.#adopt(found);
+  }
+
+  *#adopt(found: Found | null): Program<void> {
+    this.#log = null;
+    this.#tail.noteIdle();
     if (found === null) return;
     const { image, scanned, isFileLost } = found;
-    this.#image = image;
+    this.#checkpoint.reset();
     this.#base = new Base(this.#place, this.#baseFile, image.pageSize, IN_PLACE);
     if (scanned === null || scanned.position.pageSize !== image.pageSize) return;
     this.#log = new Log(this.#logFile, scanned.position, IN_PLACE);
     // Relaxed, a power cut may leave one, and what is behind it was never promised.
     if (this.#strict) this.#log.refuseHole(this.#place);
+    this.#tail.noteRead(this.#log);
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
     if (scanned.pageCount === null) return;
@@ -70,9 +85,11 @@ export class OpfsStorage {
     return { ...image, position: this.#known };
   }
 
-  /** Nobody else can have written. */
-  pull(since: LogPosition): null {
+  *pull(since: LogPosition): Program<News | null> {
     if (since !== this.#known) throw new Fenced(this.#place);
+    if (!this.#isClaimed) return yield* this.#claimAndRead();
+    // Frames of ours that were rejected may lie there.
+    if (this.#repair === null) this.#demandOurs();
     return null;
   }
 
@@ -82,10 +99,12 @@ export class OpfsStorage {
   }
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
-    if (after !== this.#known) throw new Fenced(this.#place);
     // One lease may serve several appends.
     if (this.#repair !== null) yield* this.#runRepair();
+    if (after !== this.#known) throw new Fenced(this.#place);
     try {
+      if (!this.#isClaimed && !(yield* this.#claim())) throw new Fenced(this.#place);
+      this.#demandOurs();
       yield* this.#base === null ? this.#create(delta) : this.#appendFrames(delta);
     } catch (error) {
       yield* this.#tryRepair();
@@ -99,7 +118,7 @@ export class OpfsStorage {
     if (log === null || this.#repair !== null || !this.#checkpoint.isDue(log.position)) return;
     if (!(yield* this.#fold(log, pages, !this.#strict))) return;
     const start = log.successor();
-    this.#repair = () => this.#checkpoint.finish(log, start);
+    this.#repair = () => this.#startOver(log, start);
     yield* this.#tryRepair();
     if (this.#repair === null) giveBack(() => log.shrink());
   }
@@ -113,6 +132,7 @@ export class OpfsStorage {
       if (this.#repair !== null) yield* this.#runRepair();
       const log = this.#log;
       const isEmpty = log === null || log.position.frames === 0;
+      if (!this.#tail.isOurs(this.#log)) return false;
       if (!isEmpty && (pages === null || !(yield* this.#fold(log, pages, true)))) return false;
       if (pages === null && this.#isLogFound) return false;
       this.#log = null;
@@ -128,9 +148,9 @@ export class OpfsStorage {
     return this.#base === null || this.#log === null ? [] : verifyStored(this.#base, this.#log, pages);
   }
 
-  /** Where the log is, null as long as it has no header. */
-  get logPosition(): LogPosition | null {
-    return this.#log?.position ?? null;
+  /** What our handle finds as the log's header, null as long as it has none. */
+  logHeader(): LogPosition | null {
+    return this.#log === null ? null : headerOf(this.#logFile);
   }
 
   /** Whether the browser closed a handle behind us. */
@@ -156,13 +176,25 @@ export class OpfsStorage {
     const log = yield* this.#openLog(delta.pageSize);
     // Where the frames will end is not known before they are made; a frame a page is.
     const end = { ...log.position, frames: log.position.frames + delta.pages.size };
-    this.#repair = () => log.wipe(end);
+    const behind = this.#tail.behind(end);
+    this.#repair = () => this.#wipe(log, end);
     const position = log.write(delta);
     if (this.#strict) yield* log.sync();
     log.advance(position);
+    this.#tail.note(behind);
     this.#known = position;
     this.#repair = null;
     this.#checkpoint.note(delta.pages.keys());
+  }
+
+  *#startOver(log: Log, start: LogPosition): Program<void> {
+    this.#tail.note(this.#tail.behind(start));
+    yield* this.#checkpoint.finish(log, start);
+  }
+
+  *#wipe(log: Log, end: LogPosition): Program<void> {
+    yield* log.wipe(end);
+    this.#tail.note(this.#tail.behind(log.position));
   }
 
   /**
@@ -175,6 +207,7 @@ export class OpfsStorage {
     if (this.#log?.position.pageSize !== delta.pageSize) this.#log = null;
     const log = yield* this.#openLog(delta.pageSize, this.#repair);
     const position = log.write(delta);
+    this.#tail.note(this.#tail.behind(position));
     yield* log.sync();
     const base = new Base(this.#place, this.#baseFile, delta.pageSize, IN_PLACE);
     this.#base = base;
@@ -204,6 +237,41 @@ export class OpfsStorage {
     yield* base.sync();
   }
 
+  /** Takes the files for ours alone; what was committed since we read them is news. Not before they are accepted (L7). */
+  *#claimAndRead(): Program<News | null> {
+    let news: News | null = null;
+    for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+      if (this.#repair === null && !this.#tail.isOurs(this.#log)) {
+        const found = examine(this.#place, this.#baseFile, this.#logFile);
+        yield* this.#adopt(found);
+        if (found !== null) news = { position: this.#known, image: found.image };
+      }
+      try {
+        if (yield* this.#claim()) return news;
+      } catch {
+        return news; // what cannot be written to can be read; the next write says why
+      }
+    }
+    throw new StoreBusy(this.#place, 0, ANOTHER);
+  }
+
+  /** Leaves the mark where nothing was committed since we read; false when something was. */
+  *#claim(): Program<boolean> {
+    if (this.#repair !== null) yield* this.#runRepair();
+    if (!this.#tail.isOurs(this.#log)) return false;
+    const log = yield* this.#openLog(this.#known.pageSize);
+    this.#repair = null;
+    this.#tail.mark(log);
+    if (this.#strict) yield* log.sync();
+    this.#isClaimed = this.#tail.isOurs(log);
+    return this.#isClaimed;
+  }
+
+  #demandOurs(): void {
+    if (this.#tail.isOurs(this.#log)) return;
+    throw new StorageRefused("storage-replaced", this.#place, "another worker has it now; open it again to go on");
+  }
+
   /** The log, with a header: durable before any frame, because frames behind a header of zeros are taken for a loss. */
   *#openLog(pageSize: number, repair = () => this.#emptyLog()): Program<Log> {
     if (this.#log !== null) return this.#log;
@@ -219,16 +287,19 @@ export class OpfsStorage {
   *#emptyLog(): Program<void> {
     this.#log = null;
     this.#logFile.truncate(0);
+    this.#tail.noteIdle();
     yield { kind: "sync", file: this.#logFile };
   }
 
   /** Copies from the log into the file; true when the file has everything and is durable. */
   *#fold(log: Log, pages: Pages, everything: boolean): Program<boolean> {
     try {
+      if (!this.#tail.isOurs(this.#log)) return false;
       // The file may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may reach
       // the disk later than the file would; so it is made durable first, and then all is copied at once.
       if (!this.#strict) yield* log.settle();
-      return yield* this.#checkpoint.advance(this.#base!, pages, everything);
+      // What came meanwhile is in the log alone.
+      return (yield* this.#checkpoint.advance(this.#base!, pages, everything)) && this.#tail.isOurs(this.#log);
     } catch {
       return false; // kept for the next try; the log still has everything
     }

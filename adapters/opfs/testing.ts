@@ -26,6 +26,8 @@ interface Entry {
   /** What was done since, in order. */
   changes: Change[];
   handle: SyncAccessHandle | null;
+  /** Handles that were given away while their worker still ran. */
+  readonly undead: Set<SyncAccessHandle>;
 }
 
 /** What becomes of a change that was not flushed when the power went. */
@@ -60,7 +62,13 @@ export class FakeOpfs {
   };
 
   put(name: string, bytes: Uint8Array): void {
-    this.#entries.set(name, { now: new Bytes(bytes), durable: new Bytes(bytes), changes: [], handle: null });
+    this.#entries.set(name, {
+      now: new Bytes(bytes),
+      durable: new Bytes(bytes),
+      changes: [],
+      handle: null,
+      undead: new Set(),
+    });
   }
 
   /** Every file with its bytes. */
@@ -77,6 +85,14 @@ export class FakeOpfs {
   /** The browser closes a file behind the adapter's back. */
   closeBehind(name: string): void {
     this.#entries.get(name)!.handle!.close();
+  }
+
+  /** A worker is ended: others get its files, and for a moment it goes on writing to them. As Chromium does it. */
+  endWorker(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.handle !== null) entry.undead.add(entry.handle);
+      entry.handle = null;
+    }
   }
 
   /** A byte rots where it lies. */
@@ -132,7 +148,7 @@ export class FakeOpfs {
 
   #accessHandle(name: string, entry: Entry): SyncAccessHandle {
     const ask = (call: Call, bytes = 0): number => {
-      if (entry.handle !== handle) throw domError("InvalidStateError");
+      if (entry.handle !== handle && !entry.undead.has(handle)) throw domError("InvalidStateError");
       return this.before(call, name, bytes) ?? bytes;
     };
     const change = (one: Change): void => {

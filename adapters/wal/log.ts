@@ -22,9 +22,14 @@ import {
 const FIRST_STEP_BYTES = 64 * 1024;
 const LARGEST_STEP_BYTES = 1024 * 1024;
 
+/** The start of the log in a file, or null when SQLite would take it for empty. */
+export function headerOf(file: ReadableFile): LogPosition | null {
+  return readHeader(readPart(file, 0, WAL_HEADER_BYTES));
+}
+
 /** What a file holds as a log, or null when SQLite would take it for empty. */
 export function scanLog(file: ReadableFile): Scanned | null {
-  const start = readHeader(readPart(file, 0, WAL_HEADER_BYTES));
+  const start = headerOf(file);
   return start === null ? null : scan(start, (at, bytes) => readPart(file, at, bytes));
 }
 
