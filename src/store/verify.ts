@@ -9,7 +9,6 @@ import { isId } from "../records/structs.ts";
 import { COLUMNS, INDEXES } from "../sql.ts";
 import { unlikeOurs } from "./schema.ts";
 
-const NO_MEMORY = 7;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 /** A larger limit SQLite would take for the name of a table. */
@@ -94,7 +93,7 @@ const tables = (): readonly Table[] => {
   ];
 };
 
-/** What is wrong with a database, up to `limit` things. Throws only what is no answer, such as no memory. */
+/** What is wrong with a database, up to `limit` things. Throws only what is no answer. */
 export function verifyDatabase(db: Database, limit: number): Problem[] {
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void (problems.length < limit && problems.push(problem));
@@ -127,8 +126,9 @@ function attempt(report: (problem: Problem) => void, where: string, work: () => 
   try {
     work();
   } catch (error) {
-    // Whatever SQLite cannot do with the database is told: the schema may ask for what is not there.
-    if (!(error instanceof SqlFailed) || (error.resultCode & 0xff) === NO_MEMORY) throw error;
+    // Whatever SQLite cannot do with the database is told: the schema may ask for what is not there, and a damaged page for
+    // more memory than there is.
+    if (!(error instanceof SqlFailed)) throw error;
     report(problemIn("sqlite", where, error.message));
   }
 }
