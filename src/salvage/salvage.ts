@@ -4,7 +4,8 @@ import { Database } from "../engine/database.ts";
 import { loadEngine } from "../engine/engine.ts";
 import type { Value } from "../engine/row.ts";
 import { StorageRefused } from "../errors.ts";
-import type { AsyncAdapter, PlaceOptions, Problem, Remains, RowKind, SyncAdapter } from "../port.ts";
+import type { AsyncAdapter, Pages, PlaceOptions, Problem, Remains, RowKind, SyncAdapter } from "../port.ts";
+import { abandon } from "../store/abandon.ts";
 import { asyncAdapterFor, type DatabaseBytes, remainsFor } from "../store/locations.ts";
 import type { StoreOptions } from "../store/options.ts";
 import { createMissing } from "../store/schema.ts";
@@ -28,14 +29,29 @@ export async function salvage(
   options: StoreOptions & PlaceOptions = {},
 ): Promise<SalvageReport> {
   const adapter = asyncAdapterFor(into, options);
-  let db: Database | null = null;
+  let brought: Awaited<ReturnType<typeof bring>>;
   try {
-    const remains = await remainsFor(from);
-    const { position, ...loaded } = await adapter.load();
-    if (loaded.pageCount > 0) {
-      throw new StorageRefused("storage-exists", adapter.place, "something is there already; salvage into a new place");
-    }
-    db = new Database(await loadEngine(options), { ...loaded, pageSize: PAGE_SIZE });
+    brought = await bring(from, adapter, options);
+  } catch (error) {
+    await abandon(adapter);
+    throw error;
+  }
+  await adapter.close(brought.pages);
+  return brought.report;
+}
+
+async function bring(
+  from: string | DatabaseBytes | Remains,
+  adapter: AsyncAdapter | SyncAdapter,
+  options: StoreOptions,
+): Promise<{ readonly report: SalvageReport; readonly pages: Pages }> {
+  const remains = await remainsFor(from);
+  const { position, ...loaded } = await adapter.load();
+  if (loaded.pageCount > 0) {
+    throw new StorageRefused("storage-exists", adapter.place, "something is there already; salvage into a new place");
+  }
+  const db = new Database(await loadEngine(options), { ...loaded, pageSize: PAGE_SIZE });
+  try {
     const report = fill(db, remains);
     const release = await adapter.lock();
     try {
@@ -46,14 +62,9 @@ export async function salvage(
     } finally {
       release();
     }
-    const { pages } = db;
+    return { report, pages: db.pages };
+  } finally {
     db.close();
-    await adapter.close(pages);
-    return report;
-  } catch (error) {
-    db?.close();
-    await adapter.close(null);
-    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { StorageRefused, StoreClosed } from "../errors.ts";
 import type { AsyncAdapter, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
+import { abandon } from "./abandon.ts";
 import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { asyncAdapterFor, MEMORY } from "./locations.ts";
@@ -58,7 +59,7 @@ export class AsyncSqliteStore {
       return store;
     } catch (error) {
       session?.close();
-      await adapter.close(null);
+      await abandon(adapter);
       throw error;
     }
   }

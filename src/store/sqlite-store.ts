@@ -3,6 +3,7 @@ import { Fenced, StorageRefused, StoreClosed } from "../errors.ts";
 import type { PageDelta, PlaceOptions, Problem, SyncAdapter } from "../port.ts";
 import type { JsonObject } from "../records/json.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
+import { abandon } from "./abandon.ts";
 import type { LimitOptions } from "./arguments.ts";
 import type { ListOptions, Page } from "./listing.ts";
 import { MEMORY, syncAdapterFor } from "./locations.ts";
@@ -55,7 +56,7 @@ export class SqliteStore {
       return store;
     } catch (error) {
       session?.close();
-      adapter.close(null);
+      await abandon(adapter);
       throw error;
     }
   }
