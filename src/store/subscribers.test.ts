@@ -1,4 +1,5 @@
 // What the contract suite cannot show under any runner: a listener's own error, and adapters that tell by themselves.
+import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { memoryAdapter } from "../../adapters/memory.ts";
 import { Fenced, StoreClosed } from "../errors.ts";
@@ -108,3 +109,19 @@ test("a listener that closes the store when it is told of news: a write that was
   isFenced = true;
   expect(() => store.save(exe())).toThrow(StoreClosed);
 });
+
+test.each(["the store is closed", "it ends", "it aborts"])(
+  "a subscription leaves nothing on its signal when %s",
+  async (how) => {
+    const store = await SqliteStore.create(memoryAdapter());
+    const controller = new AbortController();
+    const { signal } = controller;
+    const ends = [store.subscribe(() => {}, { signal }), store.subscribe(() => {}, { signal })];
+    expect(getEventListeners(signal, "abort").length).toBe(2);
+    if (how === "it ends") for (const end of ends) end();
+    else if (how === "it aborts") controller.abort();
+    else store.close();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    store.close();
+  },
+);

@@ -37,8 +37,8 @@ const SIGNAL = {
 
 export class Subscribers {
   readonly #adapter: SyncAdapter | AsyncAdapter;
-  /** Each with a key of its own: one function may listen twice. */
-  readonly #listeners: Map<symbol, Listener> = new Map();
+  /** By what ends each: one function may listen twice. */
+  readonly #listeners: Map<() => void, Listener> = new Map();
   #unwatch: (() => void) | null = null;
   /** Whether others told of something since it was looked for last. */
   #heard = false;
@@ -53,14 +53,15 @@ export class Subscribers {
     checkOptions("subscribe", options, { signal: SIGNAL }, ["options"]);
     const signal = options.signal ?? null;
     if (signal?.aborted === true) return () => {};
-    const key = Symbol("listener");
     const end = (): void => {
       signal?.removeEventListener("abort", end);
-      this.#listeners.delete(key);
-      if (this.#listeners.size === 0) this.clear();
+      this.#listeners.delete(end);
+      if (this.#listeners.size > 0) return;
+      this.#unwatch?.();
+      this.#unwatch = null;
     };
     signal?.addEventListener("abort", end);
-    this.#listeners.set(key, listener);
+    this.#listeners.set(end, listener);
     this.#unwatch ??= this.#adapter.watch?.((change) => this.#hear(change)) ?? null;
     return end;
   }
@@ -83,11 +84,9 @@ export class Subscribers {
     this.#heard = false;
   }
 
-  /** Nobody listens any more. */
+  /** Nobody listens any more. A signal may outlive the store: nothing is left on it. */
   clear(): void {
-    this.#listeners.clear();
-    this.#unwatch?.();
-    this.#unwatch = null;
+    for (const end of this.#listeners.keys()) end();
   }
 
   #hear(change: Change): void {
