@@ -165,8 +165,7 @@ export class AsyncSqliteStore {
 
   async #shutDown(): Promise<void> {
     await this.#queue.drained();
-    this.#session.close();
-    await this.#adapter.close(this.#session.pages);
+    await this.#adapter.close(this.#session.close());
   }
 
   /** Checks the arguments now, in the caller's turn; the methods being async, what it throws rejects. */

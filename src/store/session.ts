@@ -29,6 +29,8 @@ export class Session {
   readonly #traceMax: number;
   #core: Core | null = null;
   #position: Position;
+  /** Why nothing can be done with the place any more. */
+  #refusal: StorageRefused | null = null;
 
   private constructor(db: Database, place: string, traceMax: number, position: Position) {
     this.#db = db;
@@ -72,7 +74,9 @@ export class Session {
     return this.#core;
   }
 
+  /** Where the store stands in the adapter's log. Throws when the place is another one now. */
   get position(): Position {
+    if (this.#refusal !== null) throw this.#refusal;
     return this.#position;
   }
 
@@ -85,7 +89,13 @@ export class Session {
     if (news === null) return false;
     this.#core?.forget();
     if (news.image !== undefined && news.image.pageSize !== this.pages.pageSize) {
-      throw new StorageRefused("storage-replaced", this.#place, "its page size is another one now; open it again");
+      // For good: the adapter goes on from there, and these pages never will.
+      this.#refusal = new StorageRefused(
+        "storage-replaced",
+        this.#place,
+        "its page size is another one now; open it again",
+      );
+      throw this.#refusal;
     }
     if (news.delta === undefined) this.#db.replace(news.image);
     else this.#db.apply(news.delta);
@@ -150,8 +160,10 @@ export class Session {
     this.#db.undo();
   }
 
-  close(): void {
+  /** The pages to leave the place with; null when they are not that place's any more. */
+  close(): Pages | null {
     this.#db.close();
+    return this.#refusal === null ? this.pages : null;
   }
 }
 

@@ -158,8 +158,7 @@ export class SqliteStore {
     if (this.#closed) return;
     this.#closed = true;
     this.#subscribers.clear();
-    this.#session.close();
-    this.#adapter.close(this.#session.pages);
+    this.#adapter.close(this.#session.close());
   }
 
   #run<T>(prepare: () => Work<T>): T {
