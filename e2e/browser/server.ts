@@ -1,5 +1,5 @@
-// The server of one test worker: the built pages, and a way for them to reach the test while they run, `POST /tell`. On
-// loopback, on a port of its own, so on an origin of its own.
+// The server of one test worker: the built pages, under the content security policy that is asked for (`?policy=`), and a
+// way for them to reach the test while they run, `POST /tell`. On loopback, on a port of its own, so on an origin of its own.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
@@ -60,7 +60,9 @@ export async function serve(...folders: string[]): Promise<Server> {
         response.writeHead(404).end();
         return;
       }
+      const policy = searchParams.get("policy");
       response.writeHead(200, {
+        ...(policy === null ? {} : { "content-security-policy": policy }),
         "content-type": TYPES[extname(file)] ?? "application/octet-stream",
         // Pages are built anew for every run. Not "no-store": such a page is never kept to go back to.
         "cache-control": "no-cache",

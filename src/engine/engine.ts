@@ -106,9 +106,8 @@ export async function startEngine({ wasm }: EngineOptions = {}): Promise<Engine>
     });
   } catch (cause) {
     if (cause instanceof EngineFailed) throw cause;
-    throw new EngineFailed("WebAssembly could not be compiled (a page needs 'wasm-unsafe-eval' in its policy)", {
-      cause,
-    });
+    const remedy = "where there is a content security policy, add 'wasm-unsafe-eval' to its script-src";
+    throw new EngineFailed(`WebAssembly could not be compiled; ${remedy}`, { cause });
   }
 }
 

@@ -7,7 +7,8 @@ let calls = 0;
 
 /** Calls one of the lab's functions in the page's dedicated worker. */
 const inWorker = ((name, ...args) => {
-  const one = (worker ??= new Worker("/worker.js", { type: "module" }));
+  // Under the same policy: a worker has that of its own response, not its page's.
+  const one = (worker ??= new Worker(`/worker.js${location.search}`, { type: "module" }));
   const call = calls++;
   return new Promise<never>((resolve, reject) => {
     const settle = ({ data }: MessageEvent<WorkerAnswer>): void => {
