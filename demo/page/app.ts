@@ -2,9 +2,10 @@
 // gone with the page, and none the worse.
 import { type AsyncSqliteStore, type Event, newEvent, type Status } from "perdure";
 import { estimate, requestPersistence } from "perdure/indexeddb";
+import { coalesced } from "./coalesced.ts";
 import { byId, show } from "./dom.ts";
 import { fill } from "./fill.ts";
-import { coalesced, type Look, read, remember, rememberedLook, type Snapshot } from "./model.ts";
+import { type Look, read, remember, rememberedLook, type Snapshot } from "./model.ts";
 import { workOffline } from "./offline.ts";
 import { newOrderId, partsOf } from "./order.ts";
 import { alarm, relayOf } from "./relay.ts";
@@ -20,6 +21,8 @@ import { left } from "./views/words.ts";
 
 const KEPT_TIMES = 48;
 const TICK_MS = 250;
+/** How long to wait before reading again: nobody sees more, and 500 orders in the making need the time. */
+const PAUSE_MS = 80;
 
 export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): void {
   const look: Look = rememberedLook();
@@ -48,6 +51,7 @@ export function run(store: AsyncSqliteStore, durability: Gauges["durability"]): 
       seen = found;
       clock.set(found.timers[0]?.fire_at ?? null);
       draw();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     },
     (error) => trouble(error, () => void refresh()),
   );

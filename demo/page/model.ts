@@ -70,32 +70,6 @@ export async function read(store: AsyncSqliteStore, look: Look): Promise<Snapsho
   };
 }
 
-/** How long to wait before reading again: nobody sees more, and 500 orders in the making need the time. */
-const PAUSE_MS = 80;
-
-/** Calls `work` again when it was asked for while it ran; never twice at a time. Rejections go to `onError`. */
-export function coalesced(work: () => Promise<void>, onError: (error: unknown) => void): () => Promise<void> {
-  let wanted = false;
-  let running: Promise<void> | null = null;
-  async function run(): Promise<void> {
-    try {
-      while (wanted) {
-        wanted = false;
-        await work();
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      }
-    } catch (error) {
-      onError(error);
-    } finally {
-      running = null;
-    }
-  }
-  return () => {
-    wanted = true;
-    return (running ??= run());
-  };
-}
-
 const KEY = "perdure demo: look";
 
 /** What this tab looked at before it was reloaded. */

@@ -1,7 +1,7 @@
 // When to look for work: after every commit, at the time of the next timer, and when the page comes back from wherever
 // it was. One round at a time in a tab; other tabs do the same, and doing it twice changes nothing (see runtime.ts).
-import type { Runtime } from "./runtime.ts";
-import { now } from "./runtime.ts";
+import { coalesced } from "./coalesced.ts";
+import { now, type Runtime } from "./runtime.ts";
 
 /**
  * The longest sleep. Browsers count at most 2^31 - 1 ms, and neither a sleeping machine nor a clock that is set wakes
@@ -47,33 +47,22 @@ export interface Relay {
 }
 
 /** `isOn`: whether children are started and messages delivered. Timers always fire. */
-export function relayOf(runtime: Runtime, isOn: () => boolean, onError: (error: unknown) => void): Relay {
-  let wanted = false;
-  let running: Promise<void> | null = null;
+export function relayOf(
+  runtime: Pick<Runtime, "round">,
+  isOn: () => boolean,
+  onError: (error: unknown) => void,
+): Relay {
   let soon: ReturnType<typeof setTimeout> | undefined;
-
-  async function work(): Promise<void> {
-    try {
-      while (wanted) {
-        wanted = false;
-        if (await runtime.round({ relay: isOn() })) wanted = true;
-      }
-    } catch (error) {
-      onError(error);
-    } finally {
-      running = null;
-    }
-  }
-  const relay: Relay = {
+  const settle = coalesced(async () => {
+    let isMore = true;
+    while (isMore) isMore = await runtime.round({ relay: isOn() });
+  }, onError);
+  return {
     kick(origin) {
       clearTimeout(soon);
-      if (origin === "remote") soon = setTimeout(() => void relay.settle(), OTHERS_FIRST_MS);
-      else void relay.settle();
+      if (origin === "remote") soon = setTimeout(() => void settle(), OTHERS_FIRST_MS);
+      else void settle();
     },
-    settle() {
-      wanted = true;
-      return (running ??= work());
-    },
+    settle,
   };
-  return relay;
 }
