@@ -1,9 +1,17 @@
 // The processes of a browser: a group of their own, ended together.
 
-/** Sends a signal to every process of a group, and resolves when none is left. */
-export async function endGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+/** Generous, because a busy machine is no failure. */
+const PATIENCE_MS = 60_000;
+
+/** Sends a signal to every process of a group, and resolves when none is left. Throws when some are there for too long. */
+export async function endGroup(
+  leader: number,
+  signal: "SIGTERM" | "SIGKILL",
+  patienceMs: number = PATIENCE_MS,
+): Promise<void> {
+  const start = performance.now();
   let next: number | string = signal;
-  for (;;) {
+  while (performance.now() - start < patienceMs) {
     try {
       process.kill(-leader, next);
     } catch (error) {
@@ -14,4 +22,6 @@ export async function endGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): P
     next = 0;
     await new Promise((resolve) => setImmediate(resolve));
   }
+  const guess = "it does not end, or is dead and nobody reaps it (a container needs an init process)";
+  throw new Error(`process group ${leader} is there ${patienceMs} ms after ${signal}: ${guess}`);
 }
