@@ -10,7 +10,7 @@ import { importInto } from "../adapters/indexeddb/manage.ts";
 import { Site } from "../adapters/indexeddb/testing/site.ts";
 import { memoryAdapter } from "../adapters/memory.ts";
 import { openOpfs, type OpfsAdapter } from "../adapters/opfs/index.ts";
-import { FakeOpfs } from "../adapters/opfs/testing.ts";
+import { FakeOpfs } from "../adapters/opfs/testing/fake-opfs.ts";
 import type manifest from "../package.json";
 import type { AsyncTarget, Place, SyncTarget } from "../src/contract/index.ts";
 import type { AsyncAdapter, Supports } from "../src/port.ts";

@@ -1,23 +1,15 @@
 // A page that is stopped, as when it is left and kept for going back: nobody waits for what it had under way, and when it
 // goes on nothing is lost, nothing is there twice, and nothing that was acknowledged is gone.
-import { describe, expect, onTestFinished, test } from "vitest";
-import { newExecution } from "../../src/records/codec.ts";
+import { describe, expect, test } from "vitest";
 import type { StoreChange } from "../../src/store/subscribers.ts";
 import { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import { adapterOn } from "./adapter.ts";
 import { deleteFrom } from "./manage.ts";
 import { FaultyIndexedDb, type StepKind } from "./testing/faults.ts";
+import { LOCK, openStore as openOn, order } from "./testing/opening.ts";
 import { Site, type Tab } from "./testing/site.ts";
 
-const LOCK = "perdure:store";
-
-const order = (id: string): ReturnType<typeof newExecution> => newExecution({ definition_id: "order", id });
-
-async function openStore(tab: Tab): Promise<AsyncSqliteStore> {
-  const store = await AsyncSqliteStore.create(adapterOn(tab, "store", { foldBytes: 1 }));
-  onTestFinished(() => store.close());
-  return store;
-}
+const openStore = (tab: Tab): Promise<AsyncSqliteStore> => openOn(tab, { foldBytes: 1 });
 
 /** A tab that is told to stop, and stops, right after the step that `when` names. */
 function stoppingTab(site: Site): { tab: Tab; steps: StepKind[]; stopAfter(step: number): Promise<void> } {

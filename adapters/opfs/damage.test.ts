@@ -4,7 +4,7 @@ import { newExecution } from "../../src/records/codec.ts";
 import { SqliteStore } from "../browser.ts";
 import { FRAME_HEADER_BYTES, WAL_HEADER_BYTES } from "../wal/wal.ts";
 import { openOpfs } from "./index.ts";
-import { FakeOpfs } from "./testing.ts";
+import { FakeOpfs } from "./testing/fake-opfs.ts";
 
 const FRAME_BYTES = FRAME_HEADER_BYTES + 4096;
 

@@ -5,7 +5,7 @@ import { newExecution } from "../../src/records/codec.ts";
 import { PerdureError, SqliteStore } from "../browser.ts";
 import { FRAME_HEADER_BYTES } from "../wal/wal.ts";
 import { openOpfs, type OpfsOptions } from "./index.ts";
-import { FakeOpfs } from "./testing.ts";
+import { FakeOpfs } from "./testing/fake-opfs.ts";
 
 const open = async (fake: FakeOpfs, options: OpfsOptions = {}): Promise<SqliteStore> =>
   SqliteStore.create(await openOpfs("a.db", { directory: fake.directory, busyTimeoutMs: 0, ...options }));

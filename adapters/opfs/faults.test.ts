@@ -5,7 +5,7 @@ import { newExecution } from "../../src/records/codec.ts";
 import type { Execution } from "../../src/records/structs.ts";
 import { AsyncSqliteStore, FlushFailed, PerdureError, SqliteStore } from "../browser.ts";
 import { openOpfs, type OpfsAdapter, type OpfsOptions } from "./index.ts";
-import { type Call, domError, FakeOpfs, type Fate, SECTOR_BYTES } from "./testing.ts";
+import { type Call, domError, FakeOpfs, type Fate, SECTOR_BYTES } from "./testing/fake-opfs.ts";
 
 const NAME = "a.db";
 const ROUNDS = 3;

@@ -2,7 +2,7 @@
 import initSqlJs from "virtual:sql.js/glue";
 import base64 from "virtual:sql.js/wasm";
 import { gunzipSync } from "node:zlib";
-import { CHUNK_BYTES, type LoadedImage, type Pages } from "../port.ts";
+import { CHUNK_BYTES, type LoadedImage, type PageDelta, type Pages } from "../port.ts";
 import { Database } from "./database.ts";
 import { type Engine, Memory, type Pointer, type SqlJs } from "./engine.ts";
 import { installVfs } from "./vfs.ts";
@@ -34,6 +34,12 @@ export function filled(engine: Engine, rows: number, { pageSize = 4096, pragma =
   });
   db.settle();
   return db;
+}
+
+/** What a transaction wrote, as bytes of its own. */
+export function written(db: Database): PageDelta {
+  const delta = db.delta()!;
+  return { ...delta, pages: new Map([...delta.pages].map(([number, bytes]) => [number, bytes.slice()])) };
 }
 
 /** The first column of every row. */

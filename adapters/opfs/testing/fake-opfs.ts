@@ -1,6 +1,6 @@
 // An origin private file system in memory, for tests: exclusive handles, calls that fail or do less than asked, and what
 // a kill or a power cut leaves. Not part of the package.
-import type { OpfsDirectory, OpfsFileHandle, SyncAccessHandle } from "./platform.ts";
+import type { OpfsDirectory, OpfsFileHandle, SyncAccessHandle } from "../platform.ts";
 
 /** Every call there is. The first four are asynchronous. */
 export type Call =
