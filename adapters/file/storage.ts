@@ -6,6 +6,7 @@ import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
 import type { Log } from "../wal/log.ts";
 import { overlay, pagesOf, toDelta } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
+import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog } from "../wal/wal.ts";
 import { openBase } from "./base-file.ts";
@@ -34,8 +35,8 @@ export class FileStorage {
   #shm: WalIndex = new WalIndex("");
   /** What the store holds as its position. The log's own one may be newer: a checkpoint starts it over. */
   #known: LogPosition = startLog(DEFAULT_PAGE_SIZE, 0, 0, 0);
-  /** What must be put right in storage before anything else; until then the lease is kept, so that nobody sees it. */
-  #repair: (() => Program<void>) | null = null;
+  /** As long as it is due the lease is kept, so that nobody sees what is to be put right. */
+  readonly #repair: Repair;
 
   constructor(place: string, options: FileOptions, blocking: boolean) {
     this.place = place;
@@ -44,6 +45,7 @@ export class FileStorage {
     this.#mustExist = options.mustExist ?? false;
     this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
     this.#blocking = blocking;
+    this.#repair = new Repair(place);
   }
 
   *load(): Program<LoadedImage & { readonly position: LogPosition }> {
@@ -59,7 +61,7 @@ export class FileStorage {
   *pull(since: LogPosition, pages: Pages): Program<News | null> {
     if (since !== this.#known) throw new Fenced(this.place);
     // The lease is ours until the repair: nobody else can have written, and our own rejected frames are no news.
-    if (this.#repair !== null) return null;
+    if (this.#repair.isDue) return null;
     if (this.#lease!.held) this.#files.refuseReplaced();
     if (this.#files.isCurrent()) return null;
     // Frames that are on their way may not be seen before they are durable (L3): wait for their writer.
@@ -69,7 +71,7 @@ export class FileStorage {
   *lock(): Program<() => void> {
     if (!this.#lease!.held) yield* this.#lease!.acquire();
     try {
-      if (this.#repair !== null) yield* this.#runRepair();
+      yield* this.#repair.run();
       return () => this.#release();
     } catch (error) {
       this.#release();
@@ -78,7 +80,7 @@ export class FileStorage {
   }
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
-    if (this.#repair !== null) yield* this.#runRepair(); // one lease may serve several appends
+    yield* this.#repair.run(); // one lease may serve several appends
     // Fenced by what is in storage, not only by the lease (L4): the process may have been frozen since the pull.
     if (after !== this.#known || this.#files.isOvertaken()) throw new Fenced(this.place);
     const { pair } = this.#files;
@@ -93,7 +95,7 @@ export class FileStorage {
 
   *checkpoint(pages: Pages): Program<void> {
     const { pair } = this.#files;
-    if (pair === null || this.#repair !== null || !this.#checkpoint.isDue(pair.log.position)) return;
+    if (pair === null || this.#repair.isDue || !this.#checkpoint.isDue(pair.log.position)) return;
     yield* this.#advanceCheckpoint(pair, pages);
   }
 
@@ -121,7 +123,7 @@ export class FileStorage {
    * refused (`pages` is null), what was found.
    */
   *#leave(lease: Lease, pages: Pages | null): Program<void> {
-    if (this.#repair !== null) yield* this.#runRepair();
+    yield* this.#repair.run();
     const files = this.#files;
     const isAlone = !lease.hasCompany();
     if (files.pair?.base.isInPlace() !== true) return;
@@ -136,7 +138,7 @@ export class FileStorage {
     }
     const { pair } = files;
     if (current !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, current, true);
-    const isEmpty = this.#repair === null && pair.log.position.frames === 0;
+    const isEmpty = !this.#repair.isDue && pair.log.position.frames === 0;
     const isOurs = pages !== null || files.madeLog;
     if (!isEmpty || !isOurs || !isAlone || this.#shm.isOpen()) return;
     remove(files.logPath);
@@ -221,7 +223,7 @@ export class FileStorage {
     // Where the frames will end is not known before they are made; a frame a page is.
     const end = { ...log.position, frames: log.position.frames + delta.pages.size };
     if (log.position.frames === 0) yield* this.#outwaitReaders(log);
-    this.#repair = () => log.wipe(end);
+    this.#repair.plan(() => log.wipe(end));
     try {
       const position = log.write(delta);
       if (this.#strict) yield* log.sync();
@@ -229,10 +231,10 @@ export class FileStorage {
       if (!log.isInPlace()) throw new Fenced(this.place);
       log.advance(position);
       this.#known = position;
-      this.#repair = null;
+      this.#repair.cancel();
       this.#checkpoint.note(delta.pages.keys());
     } catch (error) {
-      yield* this.#tryRepair();
+      yield* this.#repair.attempt();
       throw error;
     }
   }
@@ -258,27 +260,9 @@ export class FileStorage {
       return; // kept for the next try; the log still has everything
     }
     const start = log.successor();
-    this.#repair = () => this.#checkpoint.finish(log, start);
-    yield* this.#tryRepair();
+    this.#repair.plan(() => this.#checkpoint.finish(log, start));
+    yield* this.#repair.attempt();
     this.#shm.invalidate();
-  }
-
-  *#runRepair(): Program<void> {
-    try {
-      yield* this.#repair!();
-      this.#repair = null;
-    } catch (error) {
-      throw new FlushFailed(this.place, error);
-    }
-  }
-
-  /** A repair that fails stays due: the next write tries again before it does anything else. */
-  *#tryRepair(): Program<void> {
-    try {
-      yield* this.#runRepair();
-    } catch {
-      // The error that made it necessary is the one to report.
-    }
   }
 
   *#leased<T>(work: () => Program<T>): Program<T> {
@@ -293,7 +277,7 @@ export class FileStorage {
   }
 
   #release(): void {
-    if (this.#repair === null) this.#lease!.release();
+    if (!this.#repair.isDue) this.#lease!.release();
   }
 }
 

@@ -1,4 +1,5 @@
 // A random-access file over a synchronous access handle.
+import { domName } from "../../src/errors.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import type { SyncAccessHandle } from "./platform.ts";
 
@@ -29,4 +30,14 @@ export function fileOver(handle: SyncAccessHandle): RandomAccessFile {
     truncate: (bytes) => handle.truncate(bytes),
     close: () => handle.close(),
   };
+}
+
+/** Whether the browser closed it behind us. */
+export function isClosed(file: RandomAccessFile): boolean {
+  try {
+    file.size();
+    return false;
+  } catch (error) {
+    return domName(error) === "InvalidStateError";
+  }
 }

@@ -7,6 +7,7 @@ import { pagesOf } from "../wal/pages.ts";
 import { runBlocking } from "../wal/program.ts";
 import type { LogPosition } from "../wal/wal.ts";
 import { refusal } from "./failures.ts";
+import { isClosed } from "./handle-file.ts";
 import { type Opened, openBoth, removeBoth, removeLog, type Where } from "./opening.ts";
 import { ALL, checkCall, type OpfsOptions, type OpfsPlaceOptions, PLACE_ONLY } from "./options.ts";
 import { rootDirectory } from "./platform.ts";
@@ -101,8 +102,8 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
   try {
     runBlocking(storage.start(opened));
   } catch (error) {
-    storage.closeLog();
-    storage.closeBase();
+    opened.log.close();
+    opened.base.close();
     throw refusal(name, error);
   }
   const presence = new Presence(where, () => storage.logHeader());
@@ -112,7 +113,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
       return work();
     } catch (error) {
       // What failed is told as it is; what comes next is told why.
-      if (storage.isClosed()) presence.noteClosed();
+      if (isClosed(opened.base) || isClosed(opened.log)) presence.noteClosed();
       throw refusal(name, error);
     }
   };
@@ -152,11 +153,11 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
 
   async function closeBoth(isLogOver: boolean): Promise<void> {
     try {
-      storage.closeLog();
+      opened.log.close();
       // It stays as it is, empty, when it cannot be removed.
       if (isLogOver) await removeLog(where).catch(() => {});
     } finally {
-      storage.closeBase();
+      opened.base.close();
     }
   }
 }

@@ -1,6 +1,6 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
-import { domName, Fenced, FlushFailed, PerdureError, StorageRefused, StoreBusy } from "../../src/errors.ts";
+import { Fenced, FlushFailed, PerdureError, StorageRefused, StoreBusy } from "../../src/errors.ts";
 import type { LoadedImage, News, PageDelta, Pages, Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
@@ -8,6 +8,7 @@ import { headerOf, Log, randomSalt } from "../wal/log.ts";
 import { pagesOf } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
+import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog, writeHeader } from "../wal/wal.ts";
 import { ANOTHER, examine, type Found, type Opened } from "./opening.ts";
@@ -34,8 +35,7 @@ export class OpfsStorage {
   #known: LogPosition = startLog(DEFAULT_PAGE_SIZE, 0, 0, 0);
   /** Until the store has loaded it. */
   #image: LoadedImage | null = null;
-  /** What must be put right in storage before anything else. */
-  #repair: (() => Program<void>) | null = null;
+  readonly #repair: Repair;
   readonly #tail: Tail;
   /** Whether who had the files before us would find our mark. */
   #isClaimed = false;
@@ -49,6 +49,7 @@ export class OpfsStorage {
     this.#logFile = log;
     this.#tail = new Tail(log);
     this.#isLogFound = !madeLog;
+    this.#repair = new Repair(place);
     this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
   }
 
@@ -89,25 +90,25 @@ export class OpfsStorage {
     if (since !== this.#known) throw new Fenced(this.#place);
     if (!this.#isClaimed) return yield* this.#claimAndRead();
     // Frames of ours that were rejected may lie there.
-    if (this.#repair === null) this.#demandOurs();
+    if (!this.#repair.isDue) this.#demandOurs();
     return null;
   }
 
   *lock(): Program<() => void> {
-    if (this.#repair !== null) yield* this.#runRepair();
+    yield* this.#repair.run();
     return () => {};
   }
 
   *append(delta: PageDelta, after: LogPosition): Program<LogPosition> {
     // One lease may serve several appends.
-    if (this.#repair !== null) yield* this.#runRepair();
+    yield* this.#repair.run();
     if (after !== this.#known) throw new Fenced(this.#place);
     try {
       if (!this.#isClaimed && !(yield* this.#claim())) throw new Fenced(this.#place);
       this.#demandOurs();
       yield* this.#base === null ? this.#create(delta) : this.#appendFrames(delta);
     } catch (error) {
-      yield* this.#tryRepair();
+      yield* this.#repair.attempt();
       throw error instanceof PerdureError ? error : new FlushFailed(this.#place, error);
     }
     return this.#known;
@@ -115,12 +116,12 @@ export class OpfsStorage {
 
   *checkpoint(pages: Pages): Program<void> {
     const log = this.#log;
-    if (log === null || this.#repair !== null || !this.#checkpoint.isDue(log.position)) return;
+    if (log === null || this.#repair.isDue || !this.#checkpoint.isDue(log.position)) return;
     if (!(yield* this.#fold(log, pages, !this.#strict))) return;
     const start = log.successor();
-    this.#repair = () => this.#startOver(log, start);
-    yield* this.#tryRepair();
-    if (this.#repair === null) giveBack(() => log.shrink());
+    this.#repair.plan(() => this.#startOver(log, start));
+    yield* this.#repair.attempt();
+    if (!this.#repair.isDue) giveBack(() => log.shrink());
   }
 
   /**
@@ -129,7 +130,7 @@ export class OpfsStorage {
    */
   *leave(pages: Pages | null): Program<boolean> {
     try {
-      if (this.#repair !== null) yield* this.#runRepair();
+      yield* this.#repair.run();
       const log = this.#log;
       const isEmpty = log === null || log.position.frames === 0;
       if (!this.#tail.isOurs(this.#log)) return false;
@@ -153,37 +154,18 @@ export class OpfsStorage {
     return this.#log === null ? null : headerOf(this.#logFile);
   }
 
-  /** Whether the browser closed a handle behind us. */
-  isClosed(): boolean {
-    try {
-      this.#baseFile.size();
-      this.#logFile.size();
-      return false;
-    } catch (error) {
-      return domName(error) === "InvalidStateError";
-    }
-  }
-
-  closeBase(): void {
-    this.#baseFile.close();
-  }
-
-  closeLog(): void {
-    this.#logFile.close();
-  }
-
   *#appendFrames(delta: PageDelta): Program<void> {
     const log = yield* this.#openLog(delta.pageSize);
     // Where the frames will end is not known before they are made; a frame a page is.
     const end = { ...log.position, frames: log.position.frames + delta.pages.size };
     const behind = this.#tail.behind(end);
-    this.#repair = () => this.#wipe(log, end);
+    this.#repair.plan(() => this.#wipe(log, end));
     const position = log.write(delta);
     if (this.#strict) yield* log.sync();
     log.advance(position);
     this.#tail.note(behind);
     this.#known = position;
-    this.#repair = null;
+    this.#repair.cancel();
     this.#checkpoint.note(delta.pages.keys());
   }
 
@@ -203,9 +185,10 @@ export class OpfsStorage {
    * when relaxed: a power cut may take commits, but not leave what nobody can open.
    */
   *#create(delta: PageDelta): Program<void> {
-    this.#repair = () => this.#undoCreate();
+    const undo = (): Program<void> => this.#undoCreate();
+    this.#repair.plan(undo);
     if (this.#log?.position.pageSize !== delta.pageSize) this.#log = null;
-    const log = yield* this.#openLog(delta.pageSize, this.#repair);
+    const log = yield* this.#openLog(delta.pageSize, undo);
     const position = log.write(delta);
     this.#tail.note(this.#tail.behind(position));
     yield* log.sync();
@@ -214,7 +197,7 @@ export class OpfsStorage {
     yield* this.#fillBase({ ...delta, page: (number) => delta.pages.get(number)! });
     log.advance(position);
     this.#known = position;
-    this.#repair = null;
+    this.#repair.cancel();
   }
 
   /** The file first: half of it without the log would be refused for ever. */
@@ -241,7 +224,7 @@ export class OpfsStorage {
   *#claimAndRead(): Program<News | null> {
     let news: News | null = null;
     for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-      if (this.#repair === null && !this.#tail.isOurs(this.#log)) {
+      if (!this.#repair.isDue && !this.#tail.isOurs(this.#log)) {
         const found = examine(this.#place, this.#baseFile, this.#logFile);
         yield* this.#adopt(found);
         if (found !== null) news = { position: this.#known, image: found.image };
@@ -257,10 +240,10 @@ export class OpfsStorage {
 
   /** Leaves the mark where nothing was committed since we read; false when something was. */
   *#claim(): Program<boolean> {
-    if (this.#repair !== null) yield* this.#runRepair();
+    yield* this.#repair.run();
     if (!this.#tail.isOurs(this.#log)) return false;
     const log = yield* this.#openLog(this.#known.pageSize);
-    this.#repair = null;
+    this.#repair.cancel();
     this.#tail.mark(log);
     if (this.#strict) yield* log.sync();
     this.#isClaimed = this.#tail.isOurs(log);
@@ -277,7 +260,7 @@ export class OpfsStorage {
     if (this.#log !== null) return this.#log;
     const start = startLog(pageSize, 0, randomSalt(), randomSalt());
     // Half a header would be taken for something else than a log.
-    this.#repair = repair;
+    this.#repair.plan(repair);
     this.#logFile.write(writeHeader(start), 0);
     yield { kind: "sync", file: this.#logFile };
     this.#log = new Log(this.#logFile, start, IN_PLACE);
@@ -302,25 +285,6 @@ export class OpfsStorage {
       return (yield* this.#checkpoint.advance(this.#base!, pages, everything)) && this.#tail.isOurs(this.#log);
     } catch {
       return false; // kept for the next try; the log still has everything
-    }
-  }
-
-  *#runRepair(): Program<void> {
-    try {
-      yield* this.#repair!();
-      this.#repair = null;
-    } catch (error) {
-      throw new FlushFailed(this.#place, error);
-    }
-  }
-
-  /** A repair that fails stays due: the next write tries again before it does anything else. */
-  *#tryRepair(): Program<void> {
-    if (this.#repair === null) return;
-    try {
-      yield* this.#runRepair();
-    } catch {
-      // The error that made it necessary is the one to report.
     }
   }
 }

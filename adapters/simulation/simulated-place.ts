@@ -52,8 +52,8 @@ export async function openSimulatedAsync(
   try {
     await runAwaiting(storage.start(opened));
   } catch (error) {
-    storage.closeLog();
-    storage.closeBase();
+    opened.log.close();
+    opened.base.close();
     throw refusal(name, error);
   }
   return {
@@ -68,9 +68,9 @@ export async function openSimulatedAsync(
     checkpoint: (pages) => runAwaiting(storage.checkpoint(pages)),
     async close(pages) {
       const isLogOver = await runAwaiting(storage.leave(pages));
-      storage.closeLog();
+      opened.log.close();
       if (isLogOver) await removeLog(where).catch(() => {});
-      storage.closeBase();
+      opened.base.close();
     },
   };
 }

@@ -60,7 +60,9 @@ export const MUTANTS = [
   {
     name: "a commit that was refused is not wiped",
     finds: STRICT,
-    edits: [{ file: STORAGE, from: "this.#repair = () => log.wipe(end);", to: "this.#repair = () => log.sync();" }],
+    edits: [
+      { file: STORAGE, from: "this.#repair.plan(() => log.wipe(end));", to: "this.#repair.plan(() => log.sync());" },
+    ],
   },
   {
     name: "frames count whatever their checksums say",
