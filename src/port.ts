@@ -1,5 +1,5 @@
 // The adapter port: where an image lives between runs. An adapter is a commit log with a base. It never sees SQL, and
-// the store never sees files. This module holds types and one constant; it imports nothing.
+// the store never sees files. This module holds types, and the little that everybody does with them; it imports nothing.
 
 /** Images are handed over in chunks of this many bytes, so that a large one is never copied into one piece. */
 export const CHUNK_BYTES: number = 1024 * 1024;
@@ -44,6 +44,19 @@ export interface Pages {
   page(number: number): Uint8Array;
 }
 
+/** The pages of an image, as it holds them. */
+export function pagesOf({ pageSize, pageCount, chunks }: LoadedImage): Pages {
+  const perChunk = CHUNK_BYTES / pageSize;
+  return {
+    pageSize,
+    pageCount,
+    page(number) {
+      const at = ((number - 1) % perChunk) * pageSize;
+      return chunks[Math.floor((number - 1) / perChunk)]!.subarray(at, at + pageSize);
+    },
+  };
+}
+
 /** The tables, as those who watch them know them. */
 export type RowKind = "executions" | "outbox" | "processed_events" | "timers" | "spawns" | "trace";
 
@@ -74,6 +87,11 @@ export interface Problem {
   readonly offset: number | null;
   /** In words. */
   readonly problem: string;
+}
+
+/** A problem of a part; what is not told of it is not known. */
+export function problemIn(kind: Problem["kind"], where: string, problem: string, more: Partial<Problem> = {}): Problem {
+  return { kind, where, id: null, row: null, page: null, offset: null, ...more, problem };
 }
 
 /** What is left of a place that may be damaged, read without judging it: what `salvage` works on. */

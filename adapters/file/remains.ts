@@ -1,7 +1,7 @@
 // What is left of a database file, read for salvage: without a lease, without writing, and whatever state it is in.
 import * as fs from "node:fs";
 import { StorageRefused } from "../../src/errors.ts";
-import type { Remains } from "../../src/port.ts";
+import { problemIn, type Remains } from "../../src/port.ts";
 import type { DatabaseFile } from "../wal/database-file.ts";
 import { remainsOf, remainsOfBytes } from "../wal/remains.ts";
 import { resolvePlace } from "./disk.ts";
@@ -17,16 +17,7 @@ export function remains(from: string | DatabaseFile): Remains {
   const found = remainsOf(from, { database: database ?? new Uint8Array(0), wal });
   if (readIfThere(from, `${path}-journal`)?.some((byte) => byte !== 0) !== true) return found;
   const problem = "a transaction of another program is unfinished (-journal); what it had written is taken as it is";
-  const unfinished = {
-    kind: "storage",
-    where: "base",
-    id: null,
-    row: null,
-    page: null,
-    offset: null,
-    problem,
-  } as const;
-  return { ...found, problems: [...found.problems, unfinished] };
+  return { ...found, problems: [...found.problems, problemIn("storage", "base", problem)] };
 }
 
 function readIfThere(place: string, path: string): Uint8Array | null {

@@ -1,10 +1,10 @@
 // What the port asks for, over a SQLite file and its log, under a lease; written once as programs that both adapters run.
 // Order is everything here; comments say which law a line keeps.
 import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
-import type { LoadedImage, News, PageDelta, Pages, Problem } from "../../src/port.ts";
+import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
 import type { Log } from "../wal/log.ts";
-import { overlay, pagesOf, toDelta } from "../wal/pages.ts";
+import { overlay, toDelta } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
 import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";

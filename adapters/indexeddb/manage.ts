@@ -1,7 +1,6 @@
 // What is done to a place as a whole, without a store: laying a database into it, and taking it away.
 import { FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
-import type { LoadedImage, Pages } from "../../src/port.ts";
-import { CHUNK_BYTES } from "../../src/port.ts";
+import { type Pages, pagesOf } from "../../src/port.ts";
 import { type DatabaseFile, readDatabaseFile } from "../wal/database-file.ts";
 import { Connection } from "./connection.ts";
 import { noAnswer, openFailure, TransactionFailed } from "./failures.ts";
@@ -50,17 +49,6 @@ async function layDown({ store, ask }: Inside, { life, place, platform }: Connec
   for (const block of blocks.keys()) store.put(encodeBlock(life, sequence, block, pages), blockKey(block));
   store.put(encodeHead({ life, sequence, pageSize, keptFrom: sequence, blocks }), HEAD_KEY);
   store.delete(platform.range(...recordsBefore(sequence)));
-}
-
-function pagesOf({ pageSize, pageCount, chunks }: LoadedImage): Pages {
-  return {
-    pageSize,
-    pageCount,
-    page(number) {
-      const at = (number - 1) * pageSize;
-      return chunks[Math.floor(at / CHUNK_BYTES)]!.subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + pageSize);
-    },
-  };
 }
 
 /** Takes a place away, with all that is in it. */

@@ -1,9 +1,9 @@
 // The files in the origin private file system: what lies there after a close or a kill, what is laid there and taken away,
 // and files that the browser takes away.
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { pagesOf } from "../../src/port.ts";
 import { AsyncSqliteStore, SqliteStore } from "../browser.ts";
 import { readDatabaseFile } from "../wal/database-file.ts";
-import { pagesOf } from "../wal/pages.ts";
 import { deleteOpfs, importOpfs, openOpfs } from "./index.ts";
 import { domError, FakeOpfs } from "./testing/fake-opfs.ts";
 import { contents, golden, openStore, sample } from "./testing/stores.ts";

@@ -1,9 +1,8 @@
 // The adapter for dedicated workers: a SQLite file with its log in the origin private file system, flushed before a call
 // returns. Opening waits, and so does tidying up; everything in between is synchronous.
 import { StorageRefused } from "../../src/errors.ts";
-import type { Position, SyncAdapter } from "../../src/port.ts";
+import { pagesOf, type Position, type SyncAdapter } from "../../src/port.ts";
 import { type DatabaseFile, readDatabaseFile } from "../wal/database-file.ts";
-import { pagesOf } from "../wal/pages.ts";
 import { runBlocking } from "../wal/program.ts";
 import type { LogPosition } from "../wal/wal.ts";
 import { refusal } from "./failures.ts";

@@ -1,11 +1,10 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
 import { Fenced, FlushFailed, PerdureError, StorageRefused, StoreBusy } from "../../src/errors.ts";
-import type { LoadedImage, News, PageDelta, Pages, Problem } from "../../src/port.ts";
+import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
 import { headerOf, Log, randomSalt } from "../wal/log.ts";
-import { pagesOf } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import { Repair } from "../wal/repair.ts";

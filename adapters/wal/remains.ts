@@ -2,7 +2,7 @@
 // found missing. For salvage. Reads only, and never more than there is, whatever the numbers in the file say.
 import { PerdureError, StorageRefused } from "../../src/errors.ts";
 import { guessPageSize } from "../../src/format/pages.ts";
-import type { Problem, Remains } from "../../src/port.ts";
+import { type Problem, problemIn, type Remains } from "../../src/port.ts";
 import { transactionsBehind } from "./broken-log.ts";
 import { type DatabaseFile, readable } from "./database-file.ts";
 import { HEADER_BYTES, type Header, readDatabaseHeader } from "./header.ts";
@@ -27,7 +27,7 @@ export function remainsOfBytes(from: string | DatabaseFile): Remains {
 export function remainsOf(place: string, { database, wal }: DatabaseFile): Remains {
   const problems: Problem[] = [];
   const report: Report = (where, problem, page = null, offset = null) =>
-    void problems.push({ kind: "storage", where, id: null, row: null, page, offset, problem });
+    void problems.push(problemIn("storage", where, problem, { page, offset }));
   const header = readHeaderAnyway(database, place, report);
   const log = wal === null || wal.length === 0 ? null : readable(wal);
   const start = log === null ? null : startOf(log, header?.pageSize ?? null, report);

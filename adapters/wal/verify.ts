@@ -1,7 +1,7 @@
 // Holds what is stored against what is in memory: every page of base and log read anew, every checksum of the log taken
 // anew. Reads only; gives what is wrong as data.
 import { PerdureError } from "../../src/errors.ts";
-import type { Pages, Problem } from "../../src/port.ts";
+import { type Pages, type Problem, problemIn } from "../../src/port.ts";
 import type { Base } from "./base.ts";
 import type { Log } from "./log.ts";
 import { endOf, type Scanned } from "./wal.ts";
@@ -10,7 +10,7 @@ import { endOf, type Scanned } from "./wal.ts";
 export function verifyStored(base: Base, log: Log, pages: Pages): Problem[] {
   const problems: Problem[] = [];
   const report = (where: "base" | "log", problem: string, page: number | null, offset: number | null): void =>
-    void problems.push({ kind: "storage", where, id: null, row: null, page, offset, problem });
+    void problems.push(problemIn("storage", where, problem, { page, offset }));
   try {
     base.readHeader();
   } catch (error) {

@@ -4,7 +4,7 @@ import { Database } from "../engine/database.ts";
 import { loadEngine } from "../engine/engine.ts";
 import type { Row } from "../engine/row.ts";
 import { Fenced } from "../errors.ts";
-import { type AsyncAdapter, CHUNK_BYTES, type LoadedImage, type News, type PageDelta } from "../port.ts";
+import { type AsyncAdapter, CHUNK_BYTES, type LoadedImage, type News, type PageDelta, pagesOf } from "../port.ts";
 import type { Position, SyncAdapter } from "../port.ts";
 
 const DEFAULT_PAGE_SIZE = 4096;
@@ -32,11 +32,8 @@ export class SharedPlace {
     this.#innerPosition = loaded.position;
     this.#pageSize = loaded.pageCount === 0 ? DEFAULT_PAGE_SIZE : loaded.pageSize;
     this.#pageCount = loaded.pageCount;
-    for (let number = 1; number <= loaded.pageCount; number++) {
-      const at = (number - 1) * this.#pageSize;
-      const chunk = loaded.chunks[Math.floor(at / CHUNK_BYTES)]!;
-      this.#pages.set(number, chunk.slice(at % CHUNK_BYTES, (at % CHUNK_BYTES) + this.#pageSize));
-    }
+    const pages = pagesOf(loaded);
+    for (let number = 1; number <= loaded.pageCount; number++) this.#pages.set(number, pages.page(number).slice());
   }
 
   /** Loads what is there. The adapter belongs to the shared place from now on. */

@@ -4,12 +4,20 @@ import { Database } from "../engine/database.ts";
 import { loadEngine } from "../engine/engine.ts";
 import type { Value } from "../engine/row.ts";
 import { StorageRefused } from "../errors.ts";
-import type { AsyncAdapter, Pages, PlaceOptions, Problem, Remains, RowKind, SyncAdapter } from "../port.ts";
+import {
+  type AsyncAdapter,
+  type Pages,
+  type PlaceOptions,
+  type Problem,
+  problemIn,
+  type Remains,
+  type RowKind,
+  type SyncAdapter,
+} from "../port.ts";
 import { abandon } from "../store/abandon.ts";
 import { asyncAdapterFor, type DatabaseBytes, remainsFor } from "../store/locations.ts";
 import type { StoreOptions } from "../store/options.ts";
 import { createMissing } from "../store/schema.ts";
-import { problemIn } from "../store/verify.ts";
 import { type Finder, findRows } from "./find.ts";
 import type { Lost, SalvageReport } from "./report.ts";
 import { TABLES } from "./tables.ts";

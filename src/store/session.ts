@@ -5,11 +5,11 @@ import { loadEngine } from "../engine/engine.ts";
 import { type DamageSite, ImageCorrupt, SqlFailed, StorageRefused } from "../errors.ts";
 import { findDamage } from "../format/damage.ts";
 import {
-  CHUNK_BYTES,
   type LoadedImage,
   type News,
   type PageDelta,
   type Pages,
+  pagesOf,
   type Position,
   type Problem,
 } from "../port.ts";
@@ -185,13 +185,4 @@ function translating<T>(place: string, pages: Pages, work: () => T): T {
 function siteOf(pages: Pages): DamageSite | null {
   const page = findDamage(pages);
   return page === null ? null : { part: "base", page, offset: (page - 1) * pages.pageSize };
-}
-
-/** A loaded image to look at. */
-function pagesOf({ pageSize, pageCount, chunks }: LoadedImage): Pages {
-  const page = (number: number): Uint8Array => {
-    const at = (number - 1) * pageSize;
-    return chunks[Math.floor(at / CHUNK_BYTES)]!.subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + pageSize);
-  };
-  return { pageSize, pageCount, page };
 }

@@ -3,7 +3,7 @@
 import type { Database } from "../engine/database.ts";
 import type { Row } from "../engine/row.ts";
 import { ImageCorrupt, RecordInvalid, SqlFailed } from "../errors.ts";
-import type { Problem } from "../port.ts";
+import { type Problem, problemIn } from "../port.ts";
 import { decodeEvent, decodeExecution, decodeObject } from "../records/codec.ts";
 import { isId } from "../records/structs.ts";
 import { COLUMNS, INDEXES } from "../sql.ts";
@@ -107,11 +107,6 @@ export function verifyDatabase(db: Database, limit: number): Problem[] {
   attempt(report, "database", () => checkStructure(db, sound, limit, report));
   for (const table of sound) attempt(report, table.name, () => checkRows(db, table, report));
   return problems;
-}
-
-/** A problem of a part; the rest is not known. */
-export function problemIn(kind: Problem["kind"], where: string, problem: string, more: Partial<Problem> = {}): Problem {
-  return { kind, where, id: null, row: null, page: null, offset: null, ...more, problem };
 }
 
 /** Damage that an adapter found, as a problem. Throws what is no damage. */
