@@ -1,6 +1,6 @@
 // L4 against a worker that was ended: the browser gives its files to the next one, and for a moment it goes on committing.
 // Nobody hears what it acknowledges then; but what the next one acknowledges must be there, and the file must be whole.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newExecution } from "../../src/records/codec.ts";
 import { PerdureError, SqliteStore } from "../browser.ts";
 import { FRAME_HEADER_BYTES } from "../wal/wal.ts";
@@ -88,5 +88,25 @@ test.each([4000, 3])("whatever call it comes between, checkpoints after %d frame
     for (const id of ["a", ...acknowledged]) expect(last.load(id)).not.toBeNull();
     expect(last.verify()).toEqual([]);
     last.close();
+  }
+});
+
+test("a store that is open holds a lock that keeps nobody out: no browser puts its page aside, worker, files and all", async () => {
+  const held = new Set<string>();
+  const request = async (name: string, { mode }: LockOptions, work: () => Promise<void>): Promise<void> => {
+    expect(mode).toBe("shared");
+    held.add(name);
+    await work();
+    held.delete(name);
+  };
+  vi.stubGlobal("navigator", { locks: { request } });
+  try {
+    const adapter = await openOpfs("a.db", { directory: new FakeOpfs().directory });
+    expect([...held]).toEqual(["perdure-opfs:a.db"]);
+    adapter.close(null);
+    await adapter.closed;
+    await vi.waitFor(() => expect([...held]).toEqual([]));
+  } finally {
+    vi.unstubAllGlobals();
   }
 });

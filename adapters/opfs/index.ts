@@ -9,7 +9,7 @@ import { refusal } from "./failures.ts";
 import { isClosed } from "./handle-file.ts";
 import { type Opened, openBoth, removeBoth, removeLog, type Where } from "./opening.ts";
 import { ALL, checkCall, type OpfsOptions, type OpfsPlaceOptions, PLACE_ONLY } from "./options.ts";
-import { rootDirectory } from "./platform.ts";
+import { endWithPage, rootDirectory } from "./platform.ts";
 import { Presence } from "./presence.ts";
 import { OpfsStorage } from "./storage.ts";
 
@@ -105,6 +105,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     opened.base.close();
     throw refusal(name, error);
   }
+  const leavePage = endWithPage(name);
   const presence = new Presence(where, () => storage.logHeader());
   const present = <T>(work: () => T): T => {
     presence.demand();
@@ -147,6 +148,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
       // A handle that does not close goes with its thread; nobody may wait for it meanwhile.
     }
     if (leaving.get(name) === closed) leaving.delete(name);
+    leavePage();
     settle();
   }
 

@@ -1,5 +1,5 @@
-// The part of the origin private file system that is used, as types: folders and files as any context has them, and the
-// synchronous handle of a file that only dedicated workers get. No code but finding the root.
+// What of the platform is used: the origin private file system, as types (folders and files as any context has them, and
+// the synchronous handle of a file that only dedicated workers get), its root, and what keeps a page out of the page cache.
 import { StorageRefused } from "../../src/errors.ts";
 
 /** A folder: what `navigator.storage.getDirectory()` and `getDirectoryHandle` give. */
@@ -34,4 +34,19 @@ export async function rootDirectory(place: string): Promise<OpfsDirectory> {
     throw new StorageRefused("unsupported", place, problem);
   }
   return storage.getDirectory();
+}
+
+/**
+ * Has the browser end this worker when its page is left, until the function returned is called. Otherwise it may keep both
+ * for whoever goes back, asleep, and with it the files: nobody could open them. No browser keeps what holds a Web Lock.
+ */
+export function endWithPage(name: string): () => void {
+  let leave = (): void => {};
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const locks: LockManager | undefined = globalThis.navigator?.locks;
+  // Shared: it keeps nobody out. Where locks are refused, files are too.
+  locks?.request(`perdure-opfs:${name}`, { mode: "shared" }, () => left).catch(() => {});
+  return leave;
 }
