@@ -11,7 +11,13 @@ import type { LogIndex } from "./log-index.ts";
 const SLICE_BLOCKS = 4;
 
 /** Log kept at the least, so that a small database is not folded all the time. */
-const LEAST_FOLD_BYTES = 4 * 1024 * 1024;
+const LEAST_FOLD_BYTES = 8 * 1024 * 1024;
+
+/**
+ * And the part of a large one. Commits change pages everywhere, so that folding writes nearly the whole base anew: with
+ * this, four bytes for each byte of the log. Opening reads that log, at the most twice as long, besides the base.
+ */
+const LEAST_FOLD_PART = 1 / 4;
 
 export class Folding {
   readonly #foldBytes: number | null;
@@ -39,7 +45,7 @@ export class Folding {
 
   /** Slices that are due: all of them by the time that the log is twice as long as it should be. */
   #due(index: LogIndex, { pageSize, pageCount }: Pages): number {
-    const threshold = this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, (pageSize * pageCount) / 8);
+    const threshold = this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, pageSize * pageCount * LEAST_FOLD_PART);
     if (index.bytes < threshold) {
       this.#noted = index.noted;
       return 0;

@@ -13,7 +13,7 @@ export interface IndexedDbOptions extends PlaceOptions {
    * page was frozen does not count. Default 10000.
    */
   readonly openTimeoutMs?: number;
-  /** Bytes of log from which on it is folded into the base, a slice at a time. Default: 4 MiB, or an eighth of the database. */
+  /** Bytes of log from which on it is folded into the base, a slice at a time. Default: 8 MiB, or a quarter of the database. */
   readonly foldBytes?: number;
 }
 
