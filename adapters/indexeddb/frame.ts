@@ -14,6 +14,9 @@ export type Life = readonly [number, number, number, number];
 /** Words before the body: checksum, kind, life, sequence. */
 export const FRAME_WORDS = 8;
 
+/** No store gets that far; behind it numbers would lose their last digits. */
+const LAST_SEQUENCE = 2 ** 52;
+
 const LIFE_AT = 2;
 const SEQUENCE_AT = 6;
 
@@ -46,30 +49,41 @@ export interface Frame {
   readonly body: Uint32Array;
 }
 
-/** What a value should be, for messages. */
+/** Whose a value should be, and what it is called in messages. */
 export interface Expectation {
-  readonly kind: Kind;
   /** Null when any will do. */
   readonly life: Life | null;
   readonly what: string;
   readonly where: DamageSite;
 }
 
-/** Opens a stored value. Throws `ImageCorrupt` when it is not as it was written. */
-export function unseal(value: unknown, { kind, life, what, where }: Expectation, place: string): Frame {
-  const corrupt = (problem: string): never => {
-    throw damaged(place, `${what} ${problem}`, where);
-  };
-  if (value === undefined) return corrupt("is missing");
+/** A value that has the right checksum and says what cannot be: somebody wrote it who is no store. */
+export const CONTRADICTS_ITSELF = "contradicts itself";
+
+/** Opens a stored value, or tells what is the matter with it. */
+export function readFrame(value: unknown, kind: Kind): Frame | string {
+  if (value === undefined) return "is missing";
   // Not `instanceof`: in workers, values of another realm have been seen.
-  if (!ArrayBuffer.isView(value)) return corrupt("is something else");
+  if (!ArrayBuffer.isView(value)) return "is something else";
   const words = wordsOf(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  if (value.byteLength % 4 !== 0 || words.length < FRAME_WORDS) return corrupt("is cut off");
-  if (words[1] !== KIND[kind]) return corrupt("is something else");
-  if (words[0] !== checksum(words, 1)) return corrupt("does not match its checksum");
-  const found: Life = [words[2]!, words[3]!, words[4]!, words[5]!];
-  if (life !== null && !sameLife(life, found)) return corrupt("belongs to another database");
-  return { life: found, sequence: getLong(words, SEQUENCE_AT), body: words.subarray(FRAME_WORDS) };
+  if (value.byteLength % 4 !== 0 || words.length < FRAME_WORDS) return "is cut off";
+  if (words[1] !== KIND[kind]) return "is something else";
+  if (words[0] !== checksum(words, 1)) return "does not match its checksum";
+  const life: Life = [words[2]!, words[3]!, words[4]!, words[5]!];
+  const sequence = getLong(words, SEQUENCE_AT);
+  if (sequence > LAST_SEQUENCE) return CONTRADICTS_ITSELF;
+  return { life, sequence, body: words.subarray(FRAME_WORDS) };
+}
+
+/** What was read, when nothing is the matter with it and it is this database's. Throws `ImageCorrupt` otherwise. */
+export function expectSound<T extends { readonly life: Life }>(
+  read: T | string,
+  { life, what, where }: Expectation,
+  place: string,
+): T {
+  if (typeof read === "string") throw damaged(place, `${what} ${read}`, where);
+  if (life !== null && !sameLife(life, read.life)) throw damaged(place, `${what} belongs to another database`, where);
+  return read;
 }
 
 /** Something is missing, or not as it was written. */

@@ -2,8 +2,18 @@
 // each at which sequence, and a block that is missing or older than the head says is damage.
 import type { Pages } from "../../src/port.ts";
 import { wordsOf } from "./checksum.ts";
-import { damaged, getLong, type Life, newFrame, seal, setLong, unseal } from "./frame.ts";
-import { BLOCK_BYTES } from "./layout.ts";
+import {
+  CONTRADICTS_ITSELF,
+  damaged,
+  expectSound,
+  getLong,
+  type Life,
+  newFrame,
+  readFrame,
+  seal,
+  setLong,
+} from "./frame.ts";
+import { BLOCK_BYTES, isPageSize } from "./layout.ts";
 
 export interface Head {
   readonly life: Life;
@@ -29,14 +39,22 @@ export function encodeHead({ life, sequence, pageSize, keptFrom, blocks }: Head)
   return seal(words);
 }
 
-export function decodeHead(value: unknown, place: string): Head {
-  const { life, sequence, body } = unseal(
-    value,
-    { kind: "head", life: null, what: "its head", where: { part: "base" } },
-    place,
-  );
+/** The head, or what is the matter with it. */
+export function readHead(value: unknown): Head | string {
+  const frame = readFrame(value, "head");
+  if (typeof frame === "string") return frame;
+  const { life, sequence, body } = frame;
+  // Its checksum keeps it from damage, and from nobody who means it: no number is believed that cannot be.
+  if (body.length < FIXED_WORDS || body.length !== FIXED_WORDS + body[1]! * 2) return CONTRADICTS_ITSELF;
+  const [pageSize, keptFrom] = [body[0]!, getLong(body, 2)];
   const blocks = Array.from({ length: body[1]! }, (_, block) => getLong(body, FIXED_WORDS + block * 2));
-  return { life, sequence, pageSize: body[0]!, keptFrom: getLong(body, 2), blocks };
+  const hasSize = isPageSize(pageSize) || (pageSize === 0 && blocks.length === 0);
+  if (!hasSize || keptFrom > sequence || blocks.some((at) => at > sequence)) return CONTRADICTS_ITSELF;
+  return { life, sequence, pageSize, keptFrom, blocks };
+}
+
+export function decodeHead(value: unknown, place: string): Head {
+  return expectSound(readHead(value), { life: null, what: "its head", where: { part: "base" } }, place);
 }
 
 /** A block of `pages`, which may be shorter at the end of the database. The copy is made now. */
@@ -52,15 +70,32 @@ export function encodeBlock(life: Life, sequence: number, block: number, pages: 
   return seal(words);
 }
 
+/** A block as stored. */
+export interface Block {
+  readonly life: Life;
+  readonly sequence: number;
+  readonly block: number;
+  readonly pages: Uint8Array;
+}
+
+/** A block, or what is the matter with it. */
+export function readBlock(value: unknown): Block | string {
+  const frame = readFrame(value, "block");
+  if (typeof frame === "string") return frame;
+  const { life, sequence, body } = frame;
+  if (body.length === 0 || body.length * 4 > BLOCK_BYTES + 4) return CONTRADICTS_ITSELF;
+  const { buffer, byteOffset, byteLength } = body.subarray(1);
+  return { life, sequence, block: body[0]!, pages: new Uint8Array(buffer, byteOffset, byteLength) };
+}
+
 /** The bytes of a block, which must be this one, written when the head says. */
 export function decodeBlock(value: unknown, head: Head, block: number, place: string): Uint8Array {
   const { life, blocks, pageSize } = head;
   const what = `block ${block} of its base`;
   const where = { part: "base", page: (block * BLOCK_BYTES) / pageSize + 1 } as const;
-  const frame = unseal(value, { kind: "block", life, what, where }, place);
-  const pages = frame.body.subarray(1);
-  if (frame.body[0] !== block || frame.sequence !== blocks[block] || (pages.length * 4) % pageSize !== 0) {
+  const found = expectSound(readBlock(value), { life, what, where }, place);
+  if (found.block !== block || found.sequence !== blocks[block] || found.pages.length % pageSize !== 0) {
     throw damaged(place, `${what} is not the one that its head names`, where);
   }
-  return new Uint8Array(pages.buffer, pages.byteOffset, pages.byteLength);
+  return found.pages;
 }

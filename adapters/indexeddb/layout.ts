@@ -49,6 +49,9 @@ export const BLOCK_BYTES: number = 256 * 1024;
 /** Bytes of a record's part, small enough to stay out of a file of its own: those cost a commit twice as much. */
 export const PART_BYTES: number = 60 * 1024;
 
+/** Whether SQLite has pages of so many bytes. */
+export const isPageSize = (bytes: number): boolean => bytes >= 512 && bytes <= 65536 && (bytes & (bytes - 1)) === 0;
+
 /** The block that page `number` (from 1) is in. */
 export const blockOf = (number: number, pageSize: number): number =>
   Math.floor((number - 1) / (BLOCK_BYTES / pageSize));

@@ -1,15 +1,15 @@
 // Reads a whole place in one transaction: the head, the blocks of the base, and the log over them. Throws `ImageCorrupt`
 // when they do not fit together, and changes nothing.
-import { StorageRefused } from "../../src/errors.ts";
+import { type ImageCorrupt, StorageRefused } from "../../src/errors.ts";
 import { CHUNK_BYTES, type LoadedImage } from "../../src/port.ts";
 import { wordsOf } from "./checksum.ts";
-import { damaged, type Life } from "./frame.ts";
+import { CONTRADICTS_ITSELF, damaged, type Life } from "./frame.ts";
 import { decodeBlock, decodeHead, type Head } from "./head.ts";
-import { BLOCK_BYTES, blockCount, blockOf, blocksFrom, HEAD_KEY, recordsFrom } from "./layout.ts";
+import { BLOCK_BYTES, blockCount, blockOf, blocksFrom, HEAD_KEY, recordKey, recordsFrom } from "./layout.ts";
 import { LogIndex } from "./log-index.ts";
 import { Joiner, type LogRecord } from "./parts.ts";
 import type { Platform } from "./platform.ts";
-import { applyDelta, checkPages, type Expected, headerOf, loggedAs } from "./record.ts";
+import { applyDelta, checkPages, type Expected, headerOf, isWellFormed, loggedAs } from "./record.ts";
 import type { Inside } from "./transaction.ts";
 
 /** Asked for at once: more would be a lump in memory, fewer would be waited for too often. */
@@ -37,6 +37,10 @@ export async function loadPlace(platform: Platform, inside: Inside, life: Life, 
   // The newest one is never taken away.
   if (sequence < head.keptFrom || sequence < head.sequence) {
     throw damaged(place, `record ${sequence + 1} of its log is missing`, { part: "log", frame: sequence + 1 });
+  }
+  // Who appends looks for it there, and would take its place for somebody else's for ever.
+  if ((await inside.ask(inside.store.getKey(recordKey(sequence, 0)))) === undefined) {
+    throw damaged(place, `record ${sequence} of its log lies elsewhere`, { part: "log", frame: sequence });
   }
   return { image: image.finish(), sequence, index };
 }
@@ -78,18 +82,30 @@ export async function* readRecords(
     const values = await ask<unknown[]>(store.getAll(range, PARTS_AT_ONCE));
     for (const value of values) {
       const record = joiner.take(value);
-      if (record !== null) yield record;
+      if (record === null) continue;
+      const { sequence, body } = record;
+      if (isWellFormed(body)) yield record;
+      else
+        throw damaged(place, `record ${sequence} of its log ${CONTRADICTS_ITSELF}`, { part: "log", frame: sequence });
     }
     if (values.length < PARTS_AT_ONCE) break;
   }
   joiner.end();
 }
 
-/** The pages as block after block and record after record comes in. */
+/**
+ * The pages as block after block and record after record comes in. Memory goes by what is stored, never by what a number
+ * says that there is.
+ */
 class GrowingImage {
   readonly #head: Head;
   readonly #place: string;
-  readonly #chunks: Uint8Array[] = [];
+  /** Those that the base has something of. */
+  readonly #chunks: Map<number, Uint8Array> = new Map();
+  /** Pages in none of them. */
+  readonly #others: Map<number, Uint8Array> = new Map();
+  /** Block → how many of its first pages are as the base has them, or were changed since. */
+  readonly #stored: Map<number, number> = new Map();
   readonly #expected: Expected = new Map();
   #pageSize: number;
   /** After the last record; before the first one, as many as there can be. */
@@ -104,7 +120,8 @@ class GrowingImage {
 
   put(block: number, bytes: Uint8Array): void {
     const at = block * BLOCK_BYTES;
-    this.#chunk(at).set(bytes, at % CHUNK_BYTES);
+    this.#chunk(Math.floor(at / CHUNK_BYTES)).set(bytes, at % CHUNK_BYTES);
+    this.#stored.set(block, bytes.length / this.#pageSize);
   }
 
   apply({ sequence, body }: LogRecord): void {
@@ -118,12 +135,7 @@ class GrowingImage {
     const page = (number: number): Uint32Array | null =>
       this.#isOlder(number, sequence) ? wordsOf(this.#page(number)) : null;
     applyDelta(body, sequence, page, this.#expected);
-    // What comes back after a database shrank is new, and new pages are zeros.
-    for (let number = pageCount + 1; number <= this.#pageCount; number++) {
-      if (!this.#isOlder(number, sequence)) continue;
-      this.#expected.delete(number);
-      this.#page(number).fill(0);
-    }
+    if (pageCount < this.#pageCount) this.#drop(pageCount, sequence);
     this.#pageCount = pageCount;
   }
 
@@ -133,17 +145,35 @@ class GrowingImage {
     checkPages(this.#expected, (number) => wordsOf(this.#page(number)), this.#place);
     const perBlock = BLOCK_BYTES / pageSize;
     for (let block = 0; block < blockCount(pageCount, pageSize); block++) {
-      if ((this.#head.blocks[block] ?? 0) > 0) continue;
       const last = Math.min((block + 1) * perBlock, pageCount);
-      for (let number = block * perBlock + 1; number <= last; number++) {
-        if (!this.#expected.has(number)) {
-          throw damaged(this.#place, `page ${number} is missing`, { part: "base", page: number });
-        }
+      for (let number = block * perBlock + (this.#stored.get(block) ?? 0) + 1; number <= last; number++) {
+        if (!this.#expected.has(number)) throw pageMissing(number, this.#place);
       }
     }
-    const chunks = Math.ceil((pageCount * pageSize) / CHUNK_BYTES);
-    for (let chunk = 0; chunk < chunks; chunk++) this.#chunk(chunk * CHUNK_BYTES);
-    return { pageSize, pageCount, chunks: this.#chunks.slice(0, chunks) };
+    const count = Math.ceil((pageCount * pageSize) / CHUNK_BYTES);
+    const chunks = Array.from({ length: count }, (_, index) => this.#chunk(index));
+    for (const [number, bytes] of this.#others) {
+      const at = (number - 1) * pageSize;
+      chunks[Math.floor(at / CHUNK_BYTES)]!.set(bytes, at % CHUNK_BYTES);
+    }
+    return { pageSize, pageCount, chunks };
+  }
+
+  /** What comes back after a database shrank is new, and new pages are zeros. */
+  #drop(pageCount: number, sequence: number): void {
+    for (const number of this.#expected.keys()) {
+      if (number <= pageCount || !this.#isOlder(number, sequence)) continue;
+      this.#expected.delete(number);
+      if (!this.#others.delete(number)) this.#page(number).fill(0);
+    }
+    const perBlock = BLOCK_BYTES / this.#pageSize;
+    for (const [block, stored] of this.#stored) {
+      const first = block * perBlock + 1;
+      const left = Math.max(0, pageCount - first + 1);
+      if (left >= stored || !this.#isOlder(first, sequence)) continue;
+      this.#stored.set(block, left);
+      for (let i = left; i < stored; i++) this.#page(first + i).fill(0);
+    }
   }
 
   /** Whether the base has the page as it was before record `sequence`, or not at all. */
@@ -153,14 +183,22 @@ class GrowingImage {
 
   #page(number: number): Uint8Array {
     const at = (number - 1) * this.#pageSize;
-    return this.#chunk(at).subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + this.#pageSize);
+    const chunk = this.#chunks.get(Math.floor(at / CHUNK_BYTES));
+    if (chunk !== undefined) return chunk.subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + this.#pageSize);
+    const page = this.#others.get(number) ?? new Uint8Array(this.#pageSize);
+    this.#others.set(number, page);
+    return page;
   }
 
-  #chunk(at: number): Uint8Array {
-    const index = Math.floor(at / CHUNK_BYTES);
-    while (this.#chunks.length <= index) this.#chunks.push(new Uint8Array(CHUNK_BYTES));
-    return this.#chunks[index]!;
+  #chunk(index: number): Uint8Array {
+    const chunk = this.#chunks.get(index) ?? new Uint8Array(CHUNK_BYTES);
+    this.#chunks.set(index, chunk);
+    return chunk;
   }
+}
+
+export function pageMissing(number: number, place: string): ImageCorrupt {
+  return damaged(place, `page ${number} is missing`, { part: "base", page: number });
 }
 
 /** A place where nothing was ever written, though something must be. */

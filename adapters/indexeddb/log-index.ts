@@ -38,21 +38,23 @@ export class LogIndex {
     return this.#noted;
   }
 
-  /** A record was appended, by whomever. `blocks`: what the head says of the base. */
-  note({ sequence, bytes, pageSize, pageCount, pages }: Logged, blocks: readonly number[] = []): void {
+  /** A record was appended, by whomever. `blocks`: what the head says of the base, when it was read with it. */
+  note({ sequence, bytes, pageSize, pageCount, pages }: Logged, blocks: readonly number[] | null = null): void {
     this.#sizes.push({ sequence, bytes });
     this.#bytes += bytes;
     this.#noted += bytes;
     if (pageSize === 0) return;
     const isBehind = (block: number): void => {
-      if ((blocks[block] ?? 0) >= sequence) return;
+      if ((blocks?.[block] ?? 0) >= sequence) return;
       const behind = this.#behind.get(block);
       if (behind === undefined) this.#behind.set(block, { since: sequence, last: sequence });
       else behind.last = sequence;
     };
     for (const number of pages) isBehind(blockOf(number, pageSize));
-    // Blocks that hold pages past the new end: should those come back, they are new.
-    const before = this.#pageCount === null ? blocks.length : blockCount(this.#pageCount, pageSize);
+    // Blocks that hold pages past the new end: should those come back, they are new. Those that the base does not have
+    // hold none, however many pages a record says there were.
+    const known = this.#pageCount === null ? 0 : blockCount(this.#pageCount, pageSize);
+    const before = blocks === null ? known : this.#pageCount === null ? blocks.length : Math.min(known, blocks.length);
     if (this.#pageCount === null || pageCount < this.#pageCount) {
       for (let block = Math.max(blockCount(pageCount, pageSize) - 1, 0); block < before; block++) isBehind(block);
     }

@@ -1,6 +1,15 @@
 // A record as the values it is stored in: parts small enough for the browser's fast path, all written in one
 // transaction. A record that is not whole is damage: a transaction is there or it is not.
-import { damaged, FRAME_WORDS, type Life, newFrame, seal, unseal } from "./frame.ts";
+import {
+  CONTRADICTS_ITSELF,
+  damaged,
+  expectSound,
+  FRAME_WORDS,
+  type Life,
+  newFrame,
+  readFrame,
+  seal,
+} from "./frame.ts";
 import { PART_BYTES } from "./layout.ts";
 
 /** Which part this is, how many there are, and the token. */
@@ -28,6 +37,7 @@ export interface LogRecord {
 
 /** A part as stored. */
 export interface Part {
+  readonly life: Life;
   readonly sequence: number;
   readonly part: number;
   readonly parts: number;
@@ -47,14 +57,21 @@ export function encodeParts(life: Life, sequence: number, token: Token, body: Ui
   });
 }
 
+/** A part, or what is the matter with it. */
+export function readPart(value: unknown): Part | string {
+  const frame = readFrame(value, "record");
+  if (typeof frame === "string") return frame;
+  const { life, sequence, body } = frame;
+  const [part = 0, parts = 0, a = 0, b = 0] = body.subarray(0, PART_WORDS);
+  if (body.length < PART_WORDS || part >= parts) return CONTRADICTS_ITSELF;
+  const bytes = (FRAME_WORDS + body.length) * 4;
+  return { life, sequence, part, parts, token: [a, b], words: body.subarray(PART_WORDS), bytes };
+}
+
 /** Opens what was found after record `after`. */
 export function decodePart(value: unknown, life: Life, after: number, place: string): Part {
   const what = `a record of its log after number ${after}`;
-  const where = { part: "log", frame: after + 1 } as const;
-  const { sequence, body } = unseal(value, { kind: "record", life, what, where }, place);
-  const [part, parts, a, b] = body;
-  const bytes = (value as Uint8Array).byteLength;
-  return { sequence, part: part!, parts: parts!, token: [a!, b!], words: body.subarray(PART_WORDS), bytes };
+  return expectSound(readPart(value), { life, what, where: { part: "log", frame: after + 1 } }, place);
 }
 
 /** Puts parts together as they come, in the order of their keys. */

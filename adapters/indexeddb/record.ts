@@ -3,6 +3,7 @@
 import type { PageDelta } from "../../src/port.ts";
 import { checksum, wordsOf } from "./checksum.ts";
 import { damaged } from "./frame.ts";
+import { isPageSize } from "./layout.ts";
 import type { Logged } from "./log-index.ts";
 import type { LogRecord } from "./parts.ts";
 
@@ -86,6 +87,31 @@ export type Expected = Map<number, { readonly checksum: number; readonly sequenc
 
 export function headerOf(body: Uint32Array): DeltaHeader {
   return { pageSize: body[0]!, pageCount: body[1]! };
+}
+
+/**
+ * Whether a body says only what can be: every page and run within bounds, in their order, and nothing behind them. What
+ * reads a body relies on it. Its checksum keeps it from damage, and from nobody who means it.
+ */
+export function isWellFormed(body: Uint32Array): boolean {
+  if (body.length < HEADER_WORDS) return false;
+  const { pageSize, pageCount } = headerOf(body);
+  if (!isPageSize(pageSize)) return pageSize === 0 && pageCount === 0 && body[2] === 0 && body.length === HEADER_WORDS;
+  let [at, last] = [HEADER_WORDS, 0];
+  for (let left = body[2]!; left > 0; left--) {
+    if (at + PAGE_WORDS > body.length) return false;
+    const number = body[at]!;
+    if (number <= last || number > pageCount) return false;
+    last = number;
+    let runs = body[at + 2]!;
+    for (at += PAGE_WORDS; runs > 0; runs--) {
+      if (at >= body.length) return false;
+      const [start, length] = [body[at]! >>> 16, body[at]! & 0xffff];
+      if (start + length > pageSize / 4) return false;
+      at += 1 + length;
+    }
+  }
+  return at === body.length;
 }
 
 /** A record as its index wants it. */

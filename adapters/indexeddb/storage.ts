@@ -7,7 +7,7 @@ import { wordsOf } from "./checksum.ts";
 import { domError, nameOf, readFailure, TransactionFailed, writeFailure } from "./failures.ts";
 import { Folding } from "./fold.ts";
 import { recordKey } from "./layout.ts";
-import { loadPlace, type LoadedPlace, readRecords, refuseEmpty } from "./loading.ts";
+import { loadPlace, type LoadedPlace, pageMissing, readRecords, refuseEmpty } from "./loading.ts";
 import { LogIndex } from "./log-index.ts";
 import { decodePart, encodeParts, type LogRecord, newToken, sameToken, type Token } from "./parts.ts";
 import { applyDelta, checkPages, encodeDelta, type Expected, headerOf, loggedAs } from "./record.ts";
@@ -226,5 +226,8 @@ function joinDeltas(records: readonly LogRecord[], pages: Pages, place: string):
     }
   }
   checkPages(expected, (number) => wordsOf(page(number)), place);
+  for (let number = known + 1; number <= pageCount; number++) {
+    if (!changed.has(number)) throw pageMissing(number, place);
+  }
   return { pageSize, pageCount, pages: new Map([...changed].sort(([a], [b]) => a - b)) };
 }
