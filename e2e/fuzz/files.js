@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newExecution, salvage, SqliteStore } from "perdure";
 import { fileAdapter } from "perdure/file";
-import { answer, claim, readEverything } from "./look.js";
+import { answer, claim, readEverything, writeSome } from "./look.js";
 import { countedBytes, mutateLog } from "./mutate-log.js";
 import { mutateLength, mutatePages } from "./mutate-pages.js";
 
@@ -97,7 +97,7 @@ export async function tryFiles({ database, wal }, folder, chance) {
     try {
       await readEverything(store);
       claim(Array.isArray(store.verify()), "verify gives a list");
-      if (chance.maybe(0.5)) await write(store);
+      if (chance.maybe(0.5)) await writeSome(store);
       await readEverything(store);
     } finally {
       store.close();
@@ -108,16 +108,4 @@ export async function tryFiles({ database, wal }, folder, chance) {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** @param {SqliteStore} store */
-async function write(store) {
-  for (const id of ["exe-1", "new"]) {
-    const { value } = await answer(() => store.load(id));
-    const exe = value ?? newExecution({ id, definition_id: "order" });
-    const emits = [{ event: { kind: "K" } }];
-    await answer(() => store.commit(exe, { emits, processedEventId: "e", spawns: [{ child_id: "c" }], trace: {} }));
-    await answer(() => store.appendTrace(id, { more: "x".repeat(5000) }));
-  }
-  for (const seq of [1, 45]) await answer(() => store.ackOutbox(seq));
 }

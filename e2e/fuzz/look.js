@@ -1,5 +1,7 @@
 // What a store may answer: what its types say, or a typed error. Anything else is a finding.
-import { PerdureError } from "perdure";
+import { newExecution, PerdureError } from "perdure";
+
+/** @typedef {import("perdure").SqliteStore | import("perdure").AsyncSqliteStore} Store */
 
 /** What a call gave, or the typed error it threw. Throws what is neither. @template T @param {() => T | Promise<T>} call */
 export async function answer(call) {
@@ -23,7 +25,7 @@ const isTextOrNull = (value) => value === null || isText(value);
 /** @param {unknown} value */
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Reads everything a store shows. @param {import("perdure").SqliteStore} store */
+/** Reads everything a store shows. @param {Store} store */
 export async function readEverything(store) {
   const errors = [];
   /** @type {string | null} */
@@ -69,4 +71,16 @@ export async function readEverything(store) {
     await answer(() => store.listExecutions({ status, definitionId: "order", rootsOnly: true }));
   }
   return errors;
+}
+
+/** Writes some of everything. @param {Store} store */
+export async function writeSome(store) {
+  for (const id of ["exe-1", "new"]) {
+    const { value } = await answer(() => store.load(id));
+    const exe = value ?? newExecution({ id, definition_id: "order" });
+    const emits = [{ event: { kind: "K" } }];
+    await answer(() => store.commit(exe, { emits, processedEventId: "e", spawns: [{ child_id: "c" }], trace: {} }));
+    await answer(() => store.appendTrace(id, { more: "x".repeat(5000) }));
+  }
+  for (const seq of [1, 45]) await answer(() => store.ackOutbox(seq));
 }

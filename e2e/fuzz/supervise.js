@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "../child.js";
 
-export const KINDS = /** @type {const} */ (["images", "logs", "records", "cursors"]);
+export const KINDS = /** @type {const} */ (["images", "logs", "indexeddb", "records", "cursors"]);
 const CPU_LIMIT_MS = 2000;
 const MEMORY_LIMIT_MB = 256;
 /** A process that says nothing for this long hangs, however busy the machine is. */
