@@ -8,7 +8,7 @@ import * as path from "node:path";
 import { systemCode } from "../../src/errors.ts";
 import { identityAt, placeOf } from "./in-place.ts";
 import { dropLock, HEIR, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
-import { isDead, type Owner } from "./owner.ts";
+import { isDead, noteClosed, type Owner } from "./owner.ts";
 import { OwnerFile, readOwnerFile, type Sighting } from "./owner-file.ts";
 
 const MOST_TRIES = 100;
@@ -108,11 +108,16 @@ export class Claim {
     });
     attempt(() => this.#closeLock());
     attempt(() => this.#file.close());
-    attempt(() => {
+    try {
       for (const { file, owner } of this.#traces()) {
         if (owner.token === this.#owner.token) fs.rmSync(file, { force: true });
       }
-    });
+      if (readOwnerFile(this.#lockFile)?.owner.token !== this.#owner.token) return;
+    } catch {
+      // Said below.
+    }
+    // What is left may say for ever that we are writing, and our process is alive.
+    noteClosed(this.#owner);
   }
 
   /** Owner files beside the lock, and links to them that a takeover made. */

@@ -32,10 +32,18 @@ export function thisProcess(): Owner {
   };
 }
 
+/** Tokens of stores of this thread that were closed, but could not take away what names them. */
+const closedHere = new Set<string>();
+
+/** Has an owner count as gone on this thread, though its process goes on. */
+export function noteClosed({ token }: Owner): void {
+  closedHere.add(token);
+}
+
 /** Whether the owner that `file` names is certainly gone. */
 export function isDead(owner: Owner, file: string): boolean {
   // Empty: the power went before the name was on the disk, so whoever wrote it is gone too.
-  if (owner.token === "") return true;
+  if (owner.token === "" || closedHere.has(owner.token)) return true;
   if (owner.locked) {
     const isLocked = isKeptLocked(file);
     if (isLocked !== null) return !isLocked;

@@ -34,7 +34,8 @@ export async function crash({ place, scenario, durability }, how = {}) {
   // Every seed is another life: other bytes at other places.
   const random = randomFrom(how.seed ?? 0);
   // Few frames, so that a short life goes through checkpoints.
-  const options = { durability, checkpointFrames: 8 + Math.floor(random() * 16) };
+  // Who waits for a process that meets an error waits in vain: all of them run on one thread.
+  const options = { durability, busyTimeoutMs: 50, checkpointFrames: 8 + Math.floor(random() * 16) };
   const sizes = { small: 50 + Math.floor(random() * 500), large: 6000 + Math.floor(random() * 12_000) };
   const adapter = scenario.Store === AsyncSqliteStore ? asyncFileAdapter : fileAdapter;
   /** @type {import("perdure/testing").CrashOptions<import("./scenarios.js").Store, import("./books.js").Fact>} */
