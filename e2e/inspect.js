@@ -31,13 +31,15 @@ export async function auditFile(file, copy, acknowledged, mayBeMore, stocks = st
 
 /** @param {import("./stock.js").StockSqlite} stock @param {string} copy @param {Map<string, number>} acknowledged @param {number} mayBeMore */
 function auditWithStock(stock, copy, acknowledged, mayBeMore) {
-  const [tables] = stock.query(
-    copy,
-    "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table' AND name = 'executions'",
-  );
-  if (tables?.["n"] === 0 && acknowledged.size === 0) return checkIntegrity(stock, copy);
+  if (acknowledged.size === 0 && !hasTables(stock, copy)) return checkIntegrity(stock, copy);
   const books = auditBooks(stock.query(copy, BOOKS_SQL), acknowledged, mayBeMore);
   return [...checkIntegrity(stock, copy), ...books.map((problem) => `${stock.name}: ${problem}`)];
+}
+
+/** @param {import("./stock.js").StockSqlite} stock @param {string} file */
+function hasTables(stock, file) {
+  const sql = "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table' AND name = 'executions'";
+  return stock.query(file, sql)[0]?.["n"] !== 0;
 }
 
 /** What was seen once may not be lost later either, so all that is found counts as acknowledged from now on. */

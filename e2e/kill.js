@@ -22,10 +22,11 @@ const CHECKPOINTS = [50, 500, 4000];
  * @param {object} options
  * @param {number} options.rounds
  * @param {number} options.seed
+ * @param {boolean} [options.inTurn]  stock SQLites look at one file each, not all of them at every one
  * @param {(line: string) => void} [options.log]
  * @returns {Promise<{ acknowledged: number, problems: string[] }>}
  */
-export async function killRounds({ rounds, seed, log = () => {} }) {
+export async function killRounds({ rounds, seed, inTurn = false, log = () => {} }) {
   const random = randomFrom(seed);
   const folder = await mkdtemp(join(tmpdir(), "perdure-kill-"));
   const problems = [];
@@ -40,7 +41,9 @@ export async function killRounds({ rounds, seed, log = () => {} }) {
       const before = sum(acknowledged);
       const unexpected = await killOnce(file, plan, acknowledged);
       total += sum(acknowledged) - before;
-      const found = [...unexpected, ...(await auditFile(file, join(folder, "copy.db"), acknowledged, plan.inFlight))];
+      const stocks = inTurn ? stockSqlites.filter((_, i) => i === round % stockSqlites.length) : stockSqlites;
+      const copy = join(folder, "copy.db");
+      const found = [...unexpected, ...(await auditFile(file, copy, acknowledged, plan.inFlight, stocks))];
       problems.push(...found.map((problem) => `seed ${seed}, round ${round}, ${JSON.stringify(plan)}: ${problem}`));
       log(
         `round ${round + 1}/${rounds}: ${plan.kind} ${plan.durability} ×${plan.inFlight}, ${sum(acknowledged)} commits`,

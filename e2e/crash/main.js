@@ -25,7 +25,7 @@ const FAULTS = 60;
 const { values } = parseArgs({
   options: {
     points: { type: "string", default: "100000" },
-    kills: { type: "string", default: "200" },
+    kills: { type: "string", default: "1000" },
     seed: { type: "string" },
     processes: { type: "string", default: String(Math.min(availableParallelism(), 8)) },
     "no-faults": { type: "boolean", default: false },
@@ -94,9 +94,12 @@ say(`${points} points, ${crashes} simulated crashes, ${violations} violations ($
 
 if (values.case === undefined) {
   const kills = Number(values.kills);
-  // Side by side: each mostly waits for its processes.
-  const half = [Math.ceil(kills / 2), Math.floor(kills / 2)];
-  const rounds = await Promise.all(half.map((count, i) => killRounds({ rounds: count, seed: seed + i })));
+  // Side by side, one more than works at once: each waits for its processes now and then.
+  const lanes = Number(values.processes) + 1;
+  const shares = Array.from({ length: lanes }, (_, i) => Math.floor((kills + i) / lanes));
+  const rounds = await Promise.all(
+    shares.map((count, i) => killRounds({ rounds: count, seed: seed + i, inTurn: true })),
+  );
   const problems = rounds.flatMap((round) => round.problems);
   const acknowledged = rounds.reduce((sum, round) => sum + round.acknowledged, 0);
   for (const problem of problems) say(`    ${problem}`);
