@@ -80,7 +80,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "IndexedDB adapter",
     files: /^adapters\/indexeddb\//,
-    may: /^(idb-keyval|src\/(check|errors|port)\.ts|adapters\/(indexeddb\/.*|wal\/database-file\.ts))$/,
+    may: /^(idb-keyval|src\/(check|errors|port|format\/pages)\.ts|adapters\/(indexeddb\/.*|wal\/(database-file|gaps|remains)\.ts))$/,
   },
   // For tests of apps, in browsers too.
   {
@@ -96,7 +96,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "entry for everywhere else",
     files: /^adapters\/browser\.ts$/,
-    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|indexeddb\/index|wal\/remains)\.ts)$/,
+    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|indexeddb\/index|indexeddb\/remains)\.ts)$/,
   },
   { name: "build of the demo's page", files: /^demo\/page\/vite\.config\.ts$/, may: /^(vite|node:.*)$/ },
   { name: "demo's page", files: /^demo\/page\//, may: /^(perdure(\/.*)?|demo\/(page\/.*|chart\.js|order-chart\.js))$/ },

@@ -1,5 +1,5 @@
 // What IndexedDB says when something goes wrong, as errors about the place.
-import { FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
+import { FlushFailed, ImageCorrupt, PerdureError, StorageRefused } from "../../src/errors.ts";
 
 /** A transaction that did not complete, as far as its end is known. */
 export class TransactionFailed extends Error {
@@ -53,7 +53,10 @@ export function isFinal(error: unknown): boolean {
 export function readFailure(place: string, error: unknown): unknown {
   if (!(error instanceof TransactionFailed)) return error;
   if (error.timedOut) return noAnswer(place);
-  return new StorageRefused("storage-unreadable", place, "IndexedDB does not read it", { cause: error.cause });
+  const { cause } = error;
+  // Chromium keeps large values in files of their own, and this is what it says when one is gone.
+  if (nameOf(cause) === "NotReadableError") return new ImageCorrupt(place, "the browser lost a part of it", { cause });
+  return new StorageRefused("storage-unreadable", place, "IndexedDB does not read it", { cause });
 }
 
 /** Why something could not be written. `inDoubt`: it may have been. */

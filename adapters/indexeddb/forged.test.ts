@@ -4,11 +4,12 @@ import { describe, expect, test } from "vitest";
 import { ImageCorrupt } from "../../src/errors.ts";
 import { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import { adapterOn } from "./adapter.ts";
-import { wordsOf } from "./checksum.ts";
+import { checksum, wordsOf } from "./checksum.ts";
 import { FRAME_WORDS, seal } from "./frame.ts";
 import { decodeHead } from "./head.ts";
 import { BLOCK_BYTES, recordKey } from "./layout.ts";
 import { encodeParts, newToken } from "./parts.ts";
+import { remainsIn } from "./remains.ts";
 import { Site } from "./testing/site.ts";
 import { at, type Entries, of, place, printed, raw } from "./testing/stored.ts";
 
@@ -158,6 +159,21 @@ test("L6 pages that a record says there were, and a later one does not know, cos
   expect((await store.load("f"))?.version).toBe(1);
   expect(await store.verify()).toEqual([]);
   await store.close();
+});
+
+test("L6 L7 salvage believes no page number that nothing stands behind", async () => {
+  const site = new Site();
+  const [key, value] = at(await sample(site), "log", -1);
+  const sound = await remainsIn(site.tab(), "store");
+  const far = (words: Uint32Array): Uint32Array => {
+    const copy = words.slice(0, RECORD.number + 3);
+    copy.set([MOST, 1, MOST, checksum(new Uint32Array(1024)), 0], RECORD.pageCount);
+    return copy;
+  };
+  await raw(site, (store) => store.put(forged(value, far), key));
+  const { pageCount, problems } = await remainsIn(site.tab(), "store");
+  expect(pageCount).toBe(sound.pageCount);
+  expect(problems.map(({ problem }) => problem)).toEqual([`pages ${pageCount + 1} to ${MOST} are missing`]);
 });
 
 test("L6 L7 pages that nobody wrote are not taken from another writer either", async () => {

@@ -119,7 +119,7 @@ export class Joiner {
   }
 }
 
-function joined(parts: readonly Part[]): LogRecord {
+export function joined(parts: readonly Part[]): LogRecord {
   const [{ sequence, token, words, bytes }] = parts as [Part];
   if (parts.length === 1) return { sequence, token, body: words, bytes };
   const body = new Uint32Array(parts.reduce((sum, part) => sum + part.words.length, 0));

@@ -8,22 +8,8 @@ import { Image } from "../../src/engine/image.ts";
 import { adapterOn } from "./adapter.ts";
 import { checksum, wordsOf } from "./checksum.ts";
 import { applyDelta, checkPages, encodeDelta, type Expected } from "./record.ts";
+import { page, PAGE_SIZE, step } from "./testing/histories.ts";
 import { Site } from "./testing/site.ts";
-
-const PAGE_SIZE = 512;
-
-const bytes = fc.uint8Array({ minLength: PAGE_SIZE, maxLength: PAGE_SIZE });
-/** Pages as SQLite has them: much of it zeros, and little of it changed. */
-const sparse = fc
-  .array(fc.record({ at: fc.nat(PAGE_SIZE - 9), with: fc.uint8Array({ minLength: 1, maxLength: 8 }) }), {
-    maxLength: 6,
-  })
-  .map((changes) => {
-    const page = new Uint8Array(PAGE_SIZE);
-    for (const change of changes) page.set(change.with, change.at);
-    return page;
-  });
-const page = fc.oneof(bytes, sparse);
 
 test("L2 a record gives back what each page became, from what it was", () => {
   const known = fc.constantFrom("before", "new", "unknown");
@@ -62,13 +48,6 @@ test("a checksum tells any one bit, and lengths", () => {
       expect(checksum(new Uint32Array([...words, 0]))).not.toBe(sum);
     }),
   );
-});
-
-/** A step of a history: pages written, and how many there are afterwards. */
-const step = fc.record({
-  pageCount: fc.integer({ min: 1, max: 1600 }),
-  written: fc.array(fc.record({ number: fc.integer({ min: 1, max: 1600 }), page }), { maxLength: 4 }),
-  reopen: fc.boolean(),
 });
 
 test("L2 L7 grown, shrunk, folded and reopened, another store finds the same pages", async () => {

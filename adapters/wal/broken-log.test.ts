@@ -86,6 +86,18 @@ describe("a log whose checksums break", () => {
     });
   });
 
+  test("L6 L7 salvage believes no page number that nothing stands behind", () => {
+    const writer = new FrameWriter();
+    const pages = new Map([4, 4_000_000_000].map((number) => [number, new Uint8Array(PAGE)]));
+    const start = startLog(PAGE, 3, 7, 8);
+    const { bytes } = writer.write({ pageSize: PAGE, pageCount: 4_000_000_000, pages }, start);
+    const wal = new Uint8Array(Buffer.concat([writeHeader(start), bytes]));
+    const { pageCount, problems } = remainsOf("a.db", { database: new Uint8Array(PAGE), wal });
+    expect(pageCount).toBe(4);
+    const told = problems.map(({ problem }) => problem).slice(-2);
+    expect(told).toEqual(["pages 2 to 3 are cut off", "pages 5 to 4000000000 are missing (truncated)"]);
+  });
+
   test("L7 salvage finds frames behind a header that is none", () => {
     const database = new Uint8Array(4 * PAGE);
     database.set(new TextEncoder().encode("SQLite format 3\0"));

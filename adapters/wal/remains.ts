@@ -1,10 +1,11 @@
 // A database file and its log read without judging them: every page that is still there, in its last state, and what was
 // found missing. For salvage. Reads only, and never more than there is, whatever the numbers in the file say.
-import { PerdureError, StorageRefused } from "../../src/errors.ts";
+import { PerdureError } from "../../src/errors.ts";
 import { guessPageSize } from "../../src/format/pages.ts";
 import { type Problem, problemIn, type Remains } from "../../src/port.ts";
 import { transactionsBehind } from "./broken-log.ts";
 import { type DatabaseFile, readable } from "./database-file.ts";
+import { mostPages, spans, these } from "./gaps.ts";
 import { HEADER_BYTES, type Header, readDatabaseHeader } from "./header.ts";
 import { type ReadableFile, readPart } from "./random-access-file.ts";
 import { endOf, type LogPosition, readHeader, scan, startLog, WAL_HEADER_BYTES } from "./wal.ts";
@@ -17,10 +18,9 @@ interface Logged {
   readonly pageCount: number | null;
 }
 
-/** The same where there are no files: of bytes alone. Throws `StorageRefused` for a name. */
-export function remainsOfBytes(from: string | DatabaseFile): Remains {
-  if (typeof from !== "string") return remainsOf("the bytes given", from);
-  throw new StorageRefused("unsupported", from, "only the bytes of a database can be salvaged here, not a name");
+/** The same of bytes that somebody read elsewhere. */
+export function remainsOfBytes(from: DatabaseFile): Remains {
+  return remainsOf("the bytes given", from);
 }
 
 /** Whatever can be read. Never throws. */
@@ -41,10 +41,13 @@ export function remainsOf(place: string, { database, wal }: DatabaseFile): Remai
   const wanted = logged.pageCount ?? header?.pageCount ?? 0;
   // A count may be anything: no more pages than there can be something of.
   let pageCount = Math.max(whole, Math.ceil(database.length / pageSize));
-  for (const number of logged.pages.keys()) pageCount = Math.max(pageCount, number <= wanted ? number : 0);
+  const most = Math.min(wanted, mostPages(pageCount + logged.pages.size));
+  for (const number of logged.pages.keys()) pageCount = Math.max(pageCount, number <= most ? number : 0);
   if (logged.pageCount !== null) pageCount = Math.min(pageCount, logged.pageCount);
-  for (let number = whole + 1; number <= pageCount; number++) {
-    if (!logged.pages.has(number)) report("base", "the page is cut off", number, (number - 1) * pageSize);
+  const cutOff: number[] = [];
+  for (let number = whole + 1; number <= pageCount; number++) if (!logged.pages.has(number)) cutOff.push(number);
+  for (const [first, last] of spans(cutOff)) {
+    report("base", `${these("page", first, last)} cut off`, first, (first - 1) * pageSize);
   }
   if (wanted > pageCount) report("base", `pages ${pageCount + 1} to ${wanted} are missing (truncated)`, pageCount + 1);
   return {

@@ -59,3 +59,18 @@ export const flipped = (value: unknown, word: number): Uint8Array => {
 /** The values of one kind, and one of them. */
 export const of = (entries: Entries, kind: string): Entries => entries.filter(([[first]]) => first === kind);
 export const at = (entries: Entries, kind: string, index: number): [Key, unknown] => of(entries, kind).at(index)!;
+
+/** Makes a value one that the browser cannot read, as when the file is gone that it was kept in: the request fails. */
+export async function unread(site: Site, key: Key): Promise<void> {
+  const db = await asked(site.indexedDB.open("perdure:store", 1));
+  const { rawObjectStores } = (db as unknown as { _rawDatabase: { rawObjectStores: Map<string, RawStore> } })
+    ._rawDatabase;
+  // What cannot be cloned cannot be handed out.
+  rawObjectStores.get("perdure")!.records.get(key).value = () => {};
+  db.close();
+}
+
+/** fake-indexeddb's own. */
+interface RawStore {
+  readonly records: { get(key: Key): { value: unknown } };
+}
