@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { serialize } from "node:v8";
+import { isDeepStrictEqual } from "node:util";
 import { IDBFactory, IDBKeyRange } from "fake-indexeddb";
 import { AsyncSqliteStore, newExecution } from "perdure";
 import { importDatabase, indexedDbAdapter } from "perdure/indexeddb";
@@ -12,9 +12,19 @@ import { mutateValues } from "./mutate-values.js";
 
 /** @typedef {import("./chance.js").Chance} Chance */
 /** @typedef {import("./mutate-values.js").Entry} Entry */
-/** @typedef {{ entries: Entry[], past: Entry[], states: Set<string> }} SoundPlace  states: all that were ever committed */
+/**
+ * @typedef {object} SoundPlace
+ * @property {Entry[]} entries
+ * @property {Entry[]} past  values that were stored before
+ * @property {Set<string>} states  all that the place was ever in, as far as its log goes back
+ * @property {Set<string>} executions  every Execution that was ever committed
+ */
+
+/** As a page has it: there `salvage` takes the name of a place in IndexedDB. @type {typeof import("perdure")} */
+const { salvage } = await import(new URL("../../dist/browser.js", import.meta.url).href);
 
 const NAME = "store";
+const RESCUED = "rescued";
 const OBJECT_STORE = "perdure";
 const VERSION = 1;
 
@@ -50,16 +60,14 @@ async function entriesOf(db, name) {
   return keys.map((/** @type {IDBValidKey} */ key, /** @type {number} */ i) => ({ key, value: values[i] }));
 }
 
-/** All that is stored, as one text. @param {IDBFactory} factory */
+/** All that is stored. @param {IDBFactory} factory */
 async function contents(factory) {
   const db = await connect(factory);
   const stores = [];
   for (const name of db.objectStoreNames) stores.push([name, await entriesOf(db, name)]);
   const { version } = db;
   db.close();
-  return createHash("sha1")
-    .update(serialize([version, stores]))
-    .digest("hex");
+  return { version, stores };
 }
 
 /** Databases that are not laid out as ours are. @type {Readonly<Record<string, (db: IDBDatabase) => void>>} */
@@ -82,8 +90,8 @@ async function lay(factory, entries, layout, version = VERSION) {
 }
 
 /** @param {number} [foldBytes] */
-const open = (foldBytes) =>
-  AsyncSqliteStore.create(indexedDbAdapter(NAME, foldBytes === undefined ? {} : { foldBytes }));
+const open = (foldBytes, name = NAME) =>
+  AsyncSqliteStore.create(indexedDbAdapter(name, foldBytes === undefined ? {} : { foldBytes }));
 
 /** @param {AsyncSqliteStore} store */
 const stateOf = async (store) =>
@@ -126,7 +134,11 @@ async function made(steps) {
     entries = await entriesOf(db, OBJECT_STORE);
     db.close();
   }
-  return { entries, past, states: await statesOf(entries) };
+  const store = await open();
+  const executions = new Set();
+  for (const { id } of (await store.listExecutions()).items) executions.add(JSON.stringify(await store.load(id)));
+  await store.close();
+  return { entries, past, states: await statesOf(entries), executions };
 }
 
 /** What a store finds when the last records are not there: it was so once. @param {readonly Entry[]} entries */
@@ -159,7 +171,9 @@ export async function soundPlaces() {
     await made([commits(never, [1, 2]), commits(never, [3, 4, 5, 6])]),
     await made([() => importDatabase(NAME, { database: new Uint8Array(database), wal: null }), commits(never, [1, 2])]),
   ];
-  for (const { states } of places) claim(states.size > 1, "a place was in several states");
+  for (const { states, executions } of places) {
+    claim(states.size > 1 && executions.size > 1, "a place was in several states");
+  }
   return places;
 }
 
@@ -172,10 +186,17 @@ export async function tryPlace(places, chance) {
   const layout = chance.maybe(0.02) ? chance.pick(Object.values(OTHER_LAYOUTS)) : undefined;
   await lay(factory, entries, layout, chance.maybe(0.01) ? chance.pick([2, 2 ** 53 - 1]) : VERSION);
   const before = await contents(factory);
+  const isUnchanged = async () => isDeepStrictEqual(await contents(factory), before);
+  const { value: report, error: failed } = await answer(() => salvage(NAME, indexedDbAdapter(RESCUED)));
+  claim(await isUnchanged(), "salvage leaves its source as it is");
+  if (report === null) {
+    const isForeign = failed?.code === "not-a-database" || failed?.code === "newer-format";
+    claim(isForeign, `salvage gives a report: ${failed?.message}`);
+  } else await lookAtRescued(isForged ? null : place.executions);
   const opened = await answer(() => open(chance.pick([1, 20_000, 100_000_000])));
   if (opened.value === null) {
     const code = opened.error?.code;
-    claim((await contents(factory)) === before, `what is refused stays as it is (${code})`);
+    claim(await isUnchanged(), `what is refused stays as it is (${code})`);
     claim(
       code !== "open-timeout" && code !== "store-busy",
       `what cannot be opened is refused, not waited for (${code})`,
@@ -195,4 +216,23 @@ export async function tryPlace(places, chance) {
   const again = await answer(() => open());
   if (again.value !== null) await readEverything(again.value);
   await again.value?.close();
+}
+
+/** What was salvaged is sound, and made up of what was there. @param {ReadonlySet<string> | null} known */
+async function lookAtRescued(known) {
+  const store = await open(undefined, RESCUED);
+  const errors = await readEverything(store);
+  claim(
+    errors.every(({ code }) => code === "record-invalid"),
+    "what was salvaged can be read",
+  );
+  const problems = await store.verify();
+  claim(
+    problems.every(({ kind }) => kind !== "sqlite" && kind !== "storage"),
+    "what was salvaged is sound",
+  );
+  for (const { id } of known === null ? [] : (await store.listExecutions()).items) {
+    claim(known?.has(JSON.stringify(await store.load(id))) === true, "what was salvaged was once committed");
+  }
+  await store.close();
 }

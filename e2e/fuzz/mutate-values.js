@@ -112,7 +112,7 @@ function strange(chance) {
   cycle.push({ cycle, length: 2 ** 32 });
   return chance.pick([
     ...[null, undefined, true, 0, -0, NaN, 2 ** 53, 10n, "", "\0", "\ud800", "x".repeat(70_000)],
-    ...[own, cycle, {}, { length: 2 ** 32, byteLength: 64 }, { buffer: new ArrayBuffer(64) }, new Date(NaN), /x/g],
+    ...[own, cycle, {}, { length: 2 ** 32, byteLength: 64 }, { buffer: new ArrayBuffer(64) }, new Date(0), /x/g],
     ...[
       new Map([["__proto__", 1]]),
       new Set([own]),
