@@ -1,4 +1,5 @@
-// Fuzzing from the command line: hostile files, logs, records and cursors, 10,000 of each. Prints how to repeat a finding.
+// Fuzzing from the command line: hostile files, logs, places in IndexedDB, records and cursors, 10,000 of each. Prints how
+// to repeat a finding.
 //
 //   node e2e/fuzz/main.js [--kind images] [--cases N] [--seed N]
 import { argv, stdout } from "node:process";

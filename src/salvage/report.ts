@@ -27,7 +27,7 @@ export interface SalvageReport {
   readonly rows: Readonly<Record<RowKind, number>>;
   /** What could not be brought over, as far as anything tells of it. Empty: nothing is known to be missing. */
   readonly lost: readonly Lost[];
-  /** What was found damaged on the way: pages that are cut off, frames of the log that fail their checksum. */
+  /** What was found damaged on the way: pages that are cut off, blocks and records that are missing or fail their checksum. */
   readonly problems: readonly Problem[];
   /** Tables of other programs. They are not brought over. */
   readonly otherTables: readonly string[];

@@ -26,8 +26,9 @@ const PAGE_SIZE = 4096;
 
 /**
  * Brings what can be read of a damaged database into a new place, whole or not at all, and tells what could not be read.
- * `from` is a name as `create` takes it, or the bytes of a SQLite file with those of its `-wal`; nothing else may have it
- * open. It is never changed. `into` is a name or an adapter; nothing may be there. Tables of other programs stay behind.
+ * `from` is a name as `create` takes it (nothing else may have a file open), or the bytes of a SQLite file with those of
+ * its `-wal`. It is never changed. `into` is a name or an adapter; nothing may be there. Tables of other programs stay
+ * behind.
  *
  * @throws StorageRefused (`storage-missing`, `storage-exists`, …), FlushFailed, StoreBusy, EngineFailed
  */
