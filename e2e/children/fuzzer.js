@@ -7,14 +7,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chanceFrom } from "../fuzz/chance.js";
 import { damagedImage, damagedLog, soundFiles, tryFiles } from "../fuzz/files.js";
-import { soundPlaces, tryPlace } from "../fuzz/indexeddb.js";
 import { tryCursors, tryRecords } from "../fuzz/values.js";
 
 /** @typedef {import("../fuzz/chance.js").Chance} Chance */
 
 const { kind, folder } = JSON.parse(process.argv[2] ?? "");
 const { plain, withLog } = await soundFiles();
-const places = kind === "indexeddb" ? await soundPlaces() : [];
+// The package as a page has it, where names are places in IndexedDB and no files.
+const inPage = kind === "indexeddb" ? await import("../fuzz/indexeddb.js") : null;
+const places = (await inPage?.soundPlaces()) ?? [];
 let count = 0;
 const here = () => join(folder, `${process.pid}-${count++}`);
 
@@ -22,7 +23,7 @@ const here = () => join(folder, `${process.pid}-${count++}`);
 const KINDS = {
   images: (chance) => tryFiles(damagedImage(chance, plain), here(), chance),
   logs: (chance) => tryFiles(damagedLog(chance, withLog), here(), chance),
-  indexeddb: (chance) => tryPlace(places, chance),
+  indexeddb: async (chance) => inPage?.tryPlace(places, chance),
   records: tryRecords,
   cursors: tryCursors,
 };

@@ -204,7 +204,7 @@ const MUTATIONS = {
     const entry = anyEntry(entries, chance, (one) => ofKind("base")(one) && isFrame(one.value));
     if (entry === null) return;
     const words = wordsOf(/** @type {Uint8Array} */ (entry.value));
-    const pages = new Uint8Array(words.buffer, 4 * (FRAME_WORDS + BLOCK_WORDS));
+    const pages = new Uint8Array(words.buffer).subarray(4 * (FRAME_WORDS + BLOCK_WORDS));
     if (pages.length >= PAGE_SIZE) pages.set(mutatePages(pages, PAGE_SIZE, chance));
     entry.value = sealed(words);
     outcome.isForged = true;
