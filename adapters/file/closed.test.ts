@@ -5,7 +5,7 @@ import { SqliteStore } from "../node.ts";
 import { fileAdapter } from "./index.ts";
 import { sample, systemError, temporaryFolder, withCalls } from "./testing.ts";
 
-test("L2 L4 closed while every call fails, the place can be opened again at once, and has what was acknowledged", async () => {
+test("L2 L4 closed while every call fails, the place can be opened again on this thread, and has what was acknowledged", async () => {
   const file = path.join(temporaryFolder(onTestFinished, "memory"), "a.db");
   const open = (): Promise<SqliteStore> => SqliteStore.create(fileAdapter(file, { busyTimeoutMs: 0 }));
   const store = await open();

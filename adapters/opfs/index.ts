@@ -54,7 +54,6 @@ export async function importOpfs(name: string, files: DatabaseFile, options: Opf
   let isDone = false;
   try {
     const { pageCount, position } = adapter.load();
-    adapter.pull(position, pages);
     if (pageCount > 0) throw new StorageRefused("storage-exists", name, "there is a database already; delete it first");
     const numbers = Array.from({ length: image.pageCount }, (_, i) => i + 1);
     adapter.append({ ...image, pages: new Map(numbers.map((number) => [number, pages.page(number)])) }, position);
@@ -126,7 +125,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
     load: () => storage.load(),
     pull(since) {
       presence.askSometimes();
-      return present(() => runBlocking(storage.pull(ours(since))));
+      return present(() => storage.pull(ours(since)));
     },
     verify: (pages) => present(() => storage.verify(pages)),
     lock: () => present(() => runBlocking(storage.lock())),

@@ -36,6 +36,11 @@ export async function rootDirectory(place: string): Promise<OpfsDirectory> {
   return storage.getDirectory();
 }
 
+/** Whether a folder is the browser's own, and none that is made up. */
+export function isBrowsers(directory: OpfsDirectory): boolean {
+  return typeof FileSystemDirectoryHandle === "function" && directory instanceof FileSystemDirectoryHandle;
+}
+
 /**
  * Has the browser end this worker when its page is left, until the function returned is called. Otherwise it may keep both
  * for whoever goes back, asleep, and with it the files: nobody could open them. No browser keeps what holds a Web Lock.

@@ -1,7 +1,7 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
-import { Fenced, FlushFailed, PerdureError, StorageRefused, StoreBusy } from "../../src/errors.ts";
-import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
+import { Fenced, FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
+import { type LoadedImage, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
 import { headerOf, Log, randomSalt } from "../wal/log.ts";
@@ -10,13 +10,11 @@ import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog, writeHeader } from "../wal/wal.ts";
-import { ANOTHER, examine, type Found, type Opened } from "./opening.ts";
+import type { Opened } from "./opening.ts";
 import type { OpfsOptions } from "./options.ts";
 import { Tail } from "./tail.ts";
 
 const DEFAULT_PAGE_SIZE = 4096;
-/** Each fails only by a commit of who was ended, in the gap that `Tail` tells of. */
-const CLAIM_TRIES = 10;
 /** Nobody can take a file away while its handle is open. */
 const IN_PLACE = (): boolean => true;
 
@@ -36,8 +34,6 @@ export class OpfsStorage {
   #image: LoadedImage | null = null;
   readonly #repair: Repair;
   readonly #tail: Tail;
-  /** Whether who had the files before us would find our mark. */
-  #isClaimed = false;
   /** Whether the log was there before, and may stay. */
   readonly #isLogFound: boolean;
 
@@ -54,22 +50,16 @@ export class OpfsStorage {
 
   /** Takes over what was found. */
   *start({ found }: Opened): Program<void> {
-    this.#image = found?.image ?? null;
-    yield* this.#adopt(found);
-  }
-
-  *#adopt(found: Found | null): Program<void> {
-    this.#log = null;
     this.#tail.noteIdle();
     if (found === null) return;
     const { image, scanned, isFileLost } = found;
-    this.#checkpoint.reset();
+    this.#image = image;
     this.#base = new Base(this.#place, this.#baseFile, image.pageSize, IN_PLACE);
     if (scanned === null || scanned.position.pageSize !== image.pageSize) return;
     this.#log = new Log(this.#logFile, scanned.position, IN_PLACE);
+    this.#tail.note(scanned.position);
     // Relaxed, a power cut may leave one, and what is behind it was never promised.
     if (this.#strict) this.#log.refuseHole(this.#place);
-    this.#tail.noteRead(this.#log);
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
     if (scanned.pageCount === null) return;
@@ -85,9 +75,9 @@ export class OpfsStorage {
     return { ...image, position: this.#known };
   }
 
-  *pull(since: LogPosition): Program<News | null> {
+  /** Nobody else can have written. */
+  pull(since: LogPosition): null {
     if (since !== this.#known) throw new Fenced(this.#place);
-    if (!this.#isClaimed) return yield* this.#claimAndRead();
     // Frames of ours that were rejected may lie there.
     if (!this.#repair.isDue) this.#demandOurs();
     return null;
@@ -103,7 +93,6 @@ export class OpfsStorage {
     yield* this.#repair.run();
     if (after !== this.#known) throw new Fenced(this.#place);
     try {
-      if (!this.#isClaimed && !(yield* this.#claim())) throw new Fenced(this.#place);
       this.#demandOurs();
       yield* this.#base === null ? this.#create(delta) : this.#appendFrames(delta);
     } catch (error) {
@@ -157,25 +146,24 @@ export class OpfsStorage {
     const log = yield* this.#openLog(delta.pageSize);
     // Where the frames will end is not known before they are made; a frame a page is.
     const end = { ...log.position, frames: log.position.frames + delta.pages.size };
-    const behind = this.#tail.behind(end);
     this.#repair.plan(() => this.#wipe(log, end));
     const position = log.write(delta);
     if (this.#strict) yield* log.sync();
+    this.#tail.note(position);
     log.advance(position);
-    this.#tail.note(behind);
     this.#known = position;
     this.#repair.cancel();
     this.#checkpoint.note(delta.pages.keys());
   }
 
   *#startOver(log: Log, start: LogPosition): Program<void> {
-    this.#tail.note(this.#tail.behind(start));
+    this.#tail.note(start);
     yield* this.#checkpoint.finish(log, start);
   }
 
   *#wipe(log: Log, end: LogPosition): Program<void> {
     yield* log.wipe(end);
-    this.#tail.note(this.#tail.behind(log.position));
+    this.#tail.note(log.position);
   }
 
   /**
@@ -189,7 +177,7 @@ export class OpfsStorage {
     if (this.#log?.position.pageSize !== delta.pageSize) this.#log = null;
     const log = yield* this.#openLog(delta.pageSize, undo);
     const position = log.write(delta);
-    this.#tail.note(this.#tail.behind(position));
+    this.#tail.note(position);
     yield* log.sync();
     const base = new Base(this.#place, this.#baseFile, delta.pageSize, IN_PLACE);
     this.#base = base;
@@ -219,36 +207,6 @@ export class OpfsStorage {
     yield* base.sync();
   }
 
-  /** Takes the files for ours alone; what was committed since we read them is news. Not before they are accepted (L7). */
-  *#claimAndRead(): Program<News | null> {
-    let news: News | null = null;
-    for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-      if (!this.#repair.isDue && !this.#tail.isOurs(this.#log)) {
-        const found = examine(this.#place, this.#baseFile, this.#logFile);
-        yield* this.#adopt(found);
-        if (found !== null) news = { position: this.#known, image: found.image };
-      }
-      try {
-        if (yield* this.#claim()) return news;
-      } catch {
-        return news; // what cannot be written to can be read; the next write says why
-      }
-    }
-    throw new StoreBusy(this.#place, 0, ANOTHER);
-  }
-
-  /** Leaves the mark where nothing was committed since we read; false when something was. */
-  *#claim(): Program<boolean> {
-    yield* this.#repair.run();
-    if (!this.#tail.isOurs(this.#log)) return false;
-    const log = yield* this.#openLog(this.#known.pageSize);
-    this.#repair.cancel();
-    this.#tail.mark(log);
-    if (this.#strict) yield* log.sync();
-    this.#isClaimed = this.#tail.isOurs(log);
-    return this.#isClaimed;
-  }
-
   #demandOurs(): void {
     if (this.#tail.isOurs(this.#log)) return;
     throw new StorageRefused("storage-replaced", this.#place, "another worker has it now; open it again to go on");
@@ -263,6 +221,7 @@ export class OpfsStorage {
     this.#logFile.write(writeHeader(start), 0);
     yield { kind: "sync", file: this.#logFile };
     this.#log = new Log(this.#logFile, start, IN_PLACE);
+    this.#tail.note(start);
     return this.#log;
   }
 
@@ -280,7 +239,6 @@ export class OpfsStorage {
       // The file may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may reach
       // the disk later than the file would; so it is made durable first, and then all is copied at once.
       if (!this.#strict) yield* log.settle();
-      // What came meanwhile is in the log alone.
       return (yield* this.#checkpoint.advance(this.#base!, pages, everything)) && this.#tail.isOurs(this.#log);
     } catch {
       return false; // kept for the next try; the log still has everything

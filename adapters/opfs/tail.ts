@@ -1,9 +1,8 @@
-// Whether the files are still ours: by what lies behind our end of the log.
+// Whether the files are still ours alone: by what lies behind our end of the log.
 //
-// Their handles are for one alone. But when a worker is ended, Chromium gives them away while it still runs for a moment,
-// and commits. So the next one leaves a mark where its next commit would go, and whoever finds behind its end what it did
-// not leave there is over (L4). A commit looks and then writes, and so does who leaves the mark; nothing closes that gap,
-// but who was in it is done when the mark is flushed, and then the mark is looked for.
+// Their handles are for one alone. But when a worker is ended, Chromium gives them away while it finishes the call that it
+// is in, which may be a commit. Who opens next waits for that (opening.ts). Should it ever take longer, whoever finds behind
+// its end what it did not leave there is over (L4).
 import type { Log } from "../wal/log.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import { endOf, FRAME_HEADER_BYTES, type LogPosition } from "../wal/wal.ts";
@@ -12,17 +11,17 @@ export class Tail {
   readonly #file: RandomAccessFile;
   /** The log's size as long as it has no header of ours. */
   #idleBytes = 0;
-  /** What we know to lie behind our end; null when it is not ours. */
-  #known: Uint8Array | null = null;
+  /** What lies behind our end. */
+  #known: Uint8Array = new Uint8Array(FRAME_HEADER_BYTES);
 
   constructor(file: RandomAccessFile) {
     this.#file = file;
   }
 
-  /** Whether nobody has written since we read, or wrote. */
+  /** Whether nobody else has written. */
   isOurs(log: Log | null): boolean {
     if (log === null) return this.#file.size() === this.#idleBytes;
-    return log.isSameLog() && this.#known !== null && isEqual(this.behind(log.position), this.#known);
+    return log.isSameLog() && isEqual(this.behind(log.position), this.#known);
   }
 
   /** There is no log of ours. */
@@ -30,15 +29,9 @@ export class Tail {
     this.#idleBytes = this.#file.size();
   }
 
-  /** A log that was read. What was committed since begins as if it had been there before. */
-  noteRead(log: Log): void {
-    const behind = this.behind(log.position);
-    this.#known = log.readOn().pageCount === null ? behind : null;
-  }
-
-  /** What our end will be followed by, or is. */
-  note(behind: Uint8Array): void {
-    this.#known = behind;
+  /** Our end is there. */
+  note(position: LogPosition): void {
+    this.#known = this.behind(position);
   }
 
   /** What lies there, or would: space is zeros. */
@@ -46,18 +39,6 @@ export class Tail {
     const target = new Uint8Array(FRAME_HEADER_BYTES);
     this.#file.read(target, endOf(position));
     return target;
-  }
-
-  /** Leaves the mark, not yet flushed: the start of a frame that will never be one, to SQLite a transaction cut short. */
-  mark({ position }: Log): void {
-    const mark = crypto.getRandomValues(new Uint8Array(FRAME_HEADER_BYTES));
-    const view = new DataView(mark.buffer);
-    view.setUint32(0, 1);
-    view.setUint32(4, 0);
-    view.setUint32(8, position.salt1);
-    view.setUint32(12, position.salt2);
-    this.#file.write(mark, endOf(position));
-    this.#known = mark;
   }
 }
 

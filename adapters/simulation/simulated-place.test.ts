@@ -29,7 +29,6 @@ test.each([openSimulated, openSimulatedAsync])(
       // The header of the log, when it starts over for the first time.
       if (kind === "write" && name.endsWith("-wal") && bytes === 32 && starts++ === 1) return { error: "EIO" };
     };
-    await adapter.pull(position, { pageSize: PAGE_BYTES, pageCount: 0, page: () => new Uint8Array(PAGE_BYTES) });
     for (let n = 1; n <= 4; n++) {
       const delta = transaction(n);
       position = await adapter.append(delta, position);

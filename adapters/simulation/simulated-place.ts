@@ -62,7 +62,7 @@ export async function openSimulatedAsync(
     place: name,
     supports: { durable: true, shared: false, strict: true },
     load: async () => storage.load(),
-    pull: (since) => runAwaiting(storage.pull(ours(since))),
+    pull: async (since) => storage.pull(ours(since)),
     lock: () => runAwaiting(storage.lock()),
     append: (delta, after) => runAwaiting(storage.append(delta, ours(after))),
     checkpoint: (pages) => runAwaiting(storage.checkpoint(pages)),
