@@ -138,12 +138,14 @@ describe("L7 what cannot be is told, and left as it is", () => {
     expect(printed(await raw(site))).toEqual(printed(before));
   });
 
-  test("log: the last record under another's number", async () => {
+  test.each(["record", "part"])("log: the last %s under another's number", async (what) => {
     const site = new Site();
-    const [[, sequence = 0], value] = at(await sample(site), "log", -1);
+    const entries = what === "record" ? await sample(site) : await place(site);
+    const [[, sequence = 0, part = 0], value] = at(entries, "log", -1);
+    expect(part > 0).toBe(what === "part");
     const before = await raw(site, (store) => {
-      store.delete(recordKey(sequence, 0));
-      store.put(value, recordKey(sequence + 1, 0));
+      store.delete(recordKey(sequence, part));
+      store.put(value, recordKey(sequence + 1, part));
     });
     await expect(open(site)).rejects.toThrow(/lies elsewhere/);
     expect(printed(await raw(site))).toEqual(printed(before));

@@ -38,8 +38,10 @@ export async function loadPlace(platform: Platform, inside: Inside, life: Life, 
   if (sequence < head.keptFrom || sequence < head.sequence) {
     throw damaged(place, `record ${sequence + 1} of its log is missing`, { part: "log", frame: sequence + 1 });
   }
-  // Who appends looks for it there, and would take its place for somebody else's for ever.
-  if ((await inside.ask(inside.store.getKey(recordKey(sequence, 0)))) === undefined) {
+  // Who appends looks for it there, and who reads on looks behind it: neither would ever get anywhere.
+  const last = inside.ask(inside.store.getKey(recordKey(sequence, 0)));
+  const behind = inside.ask(inside.store.getKey(platform.range(...recordsFrom(sequence + 1))));
+  if ((await last) === undefined || (await behind) !== undefined) {
     throw damaged(place, `record ${sequence} of its log lies elsewhere`, { part: "log", frame: sequence });
   }
   return { image: image.finish(), sequence, index };
