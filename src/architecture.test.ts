@@ -86,7 +86,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "simulation",
     files: /^adapters\/simulation\//,
-    may: /^(src\/(errors|port|contract\/faults)\.ts|src\/store\/(async-sqlite-store|sqlite-store|options)\.ts|adapters\/(simulation\/.*|wal\/(program|random-access-file|wal)\.ts|opfs\/(failures|index|opening|options|platform|storage)\.ts))$/,
+    may: /^(src\/(check|errors|port|contract\/faults)\.ts|src\/store\/(async-sqlite-store|sqlite-store|options)\.ts|adapters\/(simulation\/.*|wal\/(program|random-access-file|wal)\.ts|opfs\/(failures|index|opening|options|platform|storage)\.ts))$/,
   },
   {
     name: "entry for Node, Deno and Bun",

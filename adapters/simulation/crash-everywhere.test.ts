@@ -132,3 +132,18 @@ test("L1 an adapter that fails undoes the commit, and is asked for by chance or 
   expect(faults.appends).toBe(4);
   store.close();
 });
+
+test.each([
+  { limit: 0 },
+  { limit: -1 },
+  { modes: [] },
+  { modes: ["nope"] },
+  { varants: 1 },
+  { seed: "x" },
+  { again: -1 },
+  { invariant: undefined },
+  { only: "kill 999999.0" },
+])("nonsense is refused, not crashed nowhere and found to be fine: %j", async (nonsense) => {
+  const options = { scenario: async () => {}, invariant: async () => {}, ...nonsense } as unknown as Options;
+  await expect(crashEverywhere(options)).rejects.toMatchObject({ code: "record-invalid" });
+});

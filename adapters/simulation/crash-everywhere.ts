@@ -2,11 +2,19 @@
 // remembers all that was done to it; then, for every moment of that run, the disk is had as a crash would have left it
 // then, a store is opened on it, and the invariant is asked. The openings are crashed in turn. Last, the scenario runs
 // again and again with one call to the disk failing. The same seed does the same.
-import { PerdureError } from "../../src/errors.ts";
+import { PerdureError, RecordInvalid } from "../../src/errors.ts";
 import type { SyncAdapter } from "../../src/port.ts";
 import { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import type { CrashMode } from "./aftermath.ts";
-import type { Crash, CrashOptions, CrashReport, Store, StoreClass, Violation } from "./crash-options.ts";
+import {
+  checkCrashOptions,
+  type Crash,
+  type CrashOptions,
+  type CrashReport,
+  type Store,
+  type StoreClass,
+  type Violation,
+} from "./crash-options.ts";
 import { type Moment, momentsOf, plainName } from "./moments.ts";
 import { randomFrom, whole } from "./random.ts";
 import { type DiskCall, type DiskFault, SimulatedDisk, systemError } from "./simulated-disk.ts";
@@ -29,8 +37,9 @@ const ERRORS: readonly { readonly name: string; readonly calls: number; fault(by
 ];
 
 /**
- * Crashes a scenario everywhere.
+ * Crashes a scenario everywhere. Stops at 20 violations.
  *
+ * @throws RecordInvalid for options that are not known, or not as they must be, and an `only` that nothing is called
  * @example
  * ```ts
  * const report = await crashEverywhere({
@@ -49,6 +58,7 @@ const ERRORS: readonly { readonly name: string; readonly calls: number; fault(by
 export async function crashEverywhere<S extends Store = AsyncSqliteStore, Fact = unknown>(
   options: CrashOptions<S, Fact>,
 ): Promise<CrashReport> {
+  checkCrashOptions(options);
   return new Exploration(options).run();
 }
 
@@ -93,6 +103,13 @@ class Exploration<S extends Store, Fact> {
     }
     for (let call = 0; call < calls; call++) {
       for (const error of errors) if (random() < share && !this.#isEnough()) await this.#fail(call, error);
+    }
+    if (this.#only !== "" && this.#crashes === 0) {
+      throw new RecordInvalid(
+        "crashEverywhere",
+        ["only"],
+        "no crash of this scenario, seed and options is called that",
+      );
     }
     return { points: this.#points, crashes: this.#crashes, counts: this.#counts, violations: this.#violations };
   }

@@ -1,4 +1,6 @@
 // What a crash test is told, what its parts are given, and what it reports. Types alone.
+import { checkOptions, type OptionCheck, type OptionChecks } from "../../src/check.ts";
+import { RecordInvalid } from "../../src/errors.ts";
 import type { AsyncAdapter, SyncAdapter } from "../../src/port.ts";
 import type { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import type { StoreOptions } from "../../src/store/options.ts";
@@ -81,4 +83,40 @@ export interface CrashReport {
   /** How many crashes there were in each mode at each boundary. */
   readonly counts: ReadonlyMap<string, number>;
   readonly violations: readonly Violation[];
+}
+
+const isFunction: OptionCheck = { is: (value) => typeof value === "function", expected: "a function" };
+const isRecord: OptionCheck = { is: (value) => typeof value === "object" && value !== null, expected: "an object" };
+const atLeast = (least: number): OptionCheck => ({
+  is: (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= least),
+  expected: `a whole number, ${least} or more`,
+});
+
+const MODES: readonly unknown[] = ["kill", "lost", "torn", "error"];
+
+const CHECKS: OptionChecks = {
+  scenario: isFunction,
+  invariant: isFunction,
+  Store: isFunction,
+  place: isFunction,
+  options: isRecord,
+  storeOptions: isRecord,
+  seed: { is: Number.isSafeInteger, expected: "a whole number" },
+  modes: {
+    is: (value) => Array.isArray(value) && value.length > 0 && value.every((mode) => MODES.includes(mode)),
+    expected: `some of ${MODES.join(", ")}`,
+  },
+  limit: atLeast(1),
+  variants: atLeast(1),
+  again: atLeast(0),
+  only: { is: (value) => typeof value === "string", expected: "a reproduction" },
+};
+
+/** Throws `RecordInvalid`: a kit that is told nonsense and crashes nothing would look like a proof. */
+export function checkCrashOptions(options: unknown): void {
+  checkOptions("crashEverywhere", options, CHECKS);
+  for (const name of ["scenario", "invariant"] as const) {
+    const isGiven = isFunction.is((options as Record<string, unknown>)[name]);
+    if (!isGiven) throw new RecordInvalid("crashEverywhere", [name], `expected ${isFunction.expected}`);
+  }
 }
