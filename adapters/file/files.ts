@@ -128,9 +128,15 @@ export class Files {
     throw new StorageRefused("storage-replaced", this.#place, problem);
   }
 
+  /** Never throws: a file that does not close goes with its process, and nothing that was written depends on it. */
   close(): void {
-    this.#log?.close();
-    this.#base?.close();
+    for (const file of [this.#log, this.#base]) {
+      try {
+        file?.close();
+      } catch {
+        // Said above.
+      }
+    }
     this.#log = null;
     this.#base = null;
   }

@@ -6,7 +6,7 @@ import { systemCode } from "../../src/errors.ts";
 import { writeAll } from "./disk.ts";
 import { keepLocked } from "./flock.ts";
 import { identityOf } from "./in-place.ts";
-import { type Owner, parseOwner } from "./owner.ts";
+import { isToken, type Owner, parseOwner } from "./owner.ts";
 
 /** "1" while the holder writes; a newline; the predecessor's token or spaces; a newline; the owner as JSON. */
 const PREDECESSOR_AT = 2;
@@ -32,7 +32,7 @@ export function readOwnerFile(file: string): Sighting | null {
   return {
     owner: parseOwner(text.slice(OWNER_AT)),
     isWriting: text.startsWith("1"),
-    predecessor: predecessor === "" ? null : predecessor,
+    predecessor: isToken(predecessor) ? predecessor : null,
   };
 }
 

@@ -66,14 +66,19 @@ export function describe({ host, pid }: Owner): string {
   return `process ${pid}${host === "" ? "" : ` on ${host}`}`;
 }
 
+const NOBODY: Owner = { token: "", pid: 0, host: "", boot: "", pidNamespace: "", started: "", locked: false };
+
+/** Whether it can be a token. Files are named by it, and anybody may have written what is read here (L7). */
+export const isToken = (text: string): boolean => /^[\w-]{1,32}$/.test(text);
+
 /** The owner that a lock file names; one with an empty token when the file names nobody. */
 export function parseOwner(text: string): Owner {
-  const nobody: Owner = { token: "", pid: 0, host: "", boot: "", pidNamespace: "", started: "", locked: false };
   try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null ? { ...nobody, ...parsed } : nobody;
+    const owner = { ...NOBODY, ...(JSON.parse(text) as object) };
+    const isOne = Object.entries(NOBODY).every(([key, value]) => typeof owner[key as keyof Owner] === typeof value);
+    return isOne && isToken(owner.token) ? owner : NOBODY;
   } catch {
-    return nobody;
+    return NOBODY;
   }
 }
 

@@ -2,6 +2,7 @@
 // byte changed (L7).
 import { describe, expect, test } from "vitest";
 import { ImageCorrupt } from "../../src/errors.ts";
+import { newExecution } from "../../src/records/codec.ts";
 import { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import { adapterOn } from "./adapter.ts";
 import { FRAME_WORDS } from "./frame.ts";
@@ -133,6 +134,21 @@ describe("L7 damage is told and left as it is", () => {
     expect((await store.load("a"))?.version, "memory has it").toBe(1);
     await raw(site, (inside) => inside.put(value, key));
     expect(await store.verify()).toEqual([]);
+    await store.close();
+  });
+
+  test("the log goes back behind an open store: told, and what was acknowledged is not forgotten without a word", async () => {
+    const site = new Site();
+    await place(site);
+    const store = await AsyncSqliteStore.create(adapterOn(site.tab(), "store", {}));
+    const before = await raw(site);
+    await store.save(newExecution({ id: "late", definition_id: "order" }));
+    await raw(site, (inside) => {
+      inside.clear();
+      for (const [key, value] of before) inside.put(value, key);
+    });
+    const save = store.save(newExecution({ id: "later", definition_id: "order" }));
+    await expect(save).rejects.toMatchObject({ code: "image-corrupt", where: { part: "log" } });
     await store.close();
   });
 });

@@ -60,7 +60,13 @@ export class Storage {
       const otherSize = records.some(({ body }) => headerOf(body).pageSize !== pages.pageSize);
       return otherSize ? this.#load(inside) : records;
     });
-    if (!Array.isArray(found)) return { position: this.#take(found), image: found.image };
+    if (!Array.isArray(found)) {
+      if (found.sequence < sequence) {
+        const problem = `record ${sequence} of its log, which was there, is gone`;
+        throw new ImageCorrupt(place, problem, { where: { part: "log", frame: sequence } });
+      }
+      return { position: this.#take(found), image: found.image };
+    }
     if (found.length === 0) return null;
     const delta = joinDeltas(found, pages, place);
     for (const record of found) this.#index.note(loggedAs(record));

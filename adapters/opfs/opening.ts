@@ -4,7 +4,7 @@ import { domName, ImageCorrupt, StorageRefused, StoreBusy } from "../../src/erro
 import type { LoadedImage } from "../../src/port.ts";
 import { loadImage, readHeaderOf } from "../wal/base.ts";
 import { committed, refuseOtherLog } from "../wal/database-file.ts";
-import { headerOf, isSomethingElse, scanLog } from "../wal/log.ts";
+import { isSomethingElse, scanLog } from "../wal/log.ts";
 import { closing, type RandomAccessFile, readPart } from "../wal/random-access-file.ts";
 import type { Scanned } from "../wal/wal.ts";
 import { refusal, unsupported } from "./failures.ts";
@@ -57,7 +57,7 @@ export async function openBoth(where: Where, mustExist: boolean): Promise<Opened
     const old = await take(where, logNameOf(where.name), false);
     if (old !== null) open.push(old);
     // Nobody closed it. Its worker may be gone for the browser, which gives its files away, and still be committing (L4).
-    if (old !== null && headerOf(old) !== null && isBrowsers(where.directory)) await sleep(LAST_CALL_MS);
+    if (old !== null && isBrowsers(where.directory)) await sleep(LAST_CALL_MS);
     const found = examine(where.name, base, old);
     if (found === null && mustExist) throw missing(where.name);
     const log = old ?? (await make(where, logNameOf(where.name)));
