@@ -96,7 +96,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "entry for everywhere else",
     files: /^adapters\/browser\.ts$/,
-    may: /^(src\/index\.ts|src\/store\/locations\.ts|adapters\/(memory|indexeddb\/index|indexeddb\/remains)\.ts)$/,
+    may: /^(src\/(errors|index|port|store\/locations)\.ts|adapters\/(memory|indexeddb\/(index|remains)|wal\/remains)\.ts)$/,
   },
   { name: "build of the demo's page", files: /^demo\/page\/vite\.config\.ts$/, may: /^(vite|node:.*)$/ },
   { name: "demo's page", files: /^demo\/page\//, may: /^(perdure(\/.*)?|demo\/(page\/.*|chart\.js|order-chart\.js))$/ },

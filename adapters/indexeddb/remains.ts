@@ -1,8 +1,6 @@
 // What is left of a place in IndexedDB, read for salvage: in one transaction that writes nothing, without a lease, and
 // whatever state it is in. Values that the browser itself cannot read are no more than missing.
 import type { Remains } from "../../src/port.ts";
-import type { DatabaseFile } from "../wal/database-file.ts";
-import { remainsOfBytes } from "../wal/remains.ts";
 import { openFailure, readFailure } from "./failures.ts";
 import { readBlock, readHead } from "./head.ts";
 import { blocksFrom, HEAD_KEY, recordsFrom } from "./layout.ts";
@@ -15,15 +13,12 @@ import { ownPlatform, type Platform } from "./platform.ts";
 import { type Found, putTogether, type Values } from "./remnants.ts";
 import { beginTransaction, type Inside, runTransaction } from "./transaction.ts";
 
+export { ownPlatform };
+
 /** Asked for at once, as when a place is loaded. */
 const VALUES_AT_ONCE = 16;
 
 const UNREADABLE = "cannot be read by the browser";
-
-/** Reads a place of the site's, or takes the bytes of a file. Throws `StorageRefused` when nothing is there. */
-export async function remains(from: string | DatabaseFile): Promise<Remains> {
-  return typeof from === "string" ? remainsIn(ownPlatform, from) : remainsOfBytes(from);
-}
 
 /** Whatever can be read of a place. Throws `StorageRefused` when nothing is there, or nothing of ours. */
 export async function remainsIn(platform: Platform, name: string): Promise<Remains> {
