@@ -1,5 +1,5 @@
-// What of the platform is used: the origin private file system, as types (folders and files as any context has them, and
-// the synchronous handle of a file that only dedicated workers get), its root, and what keeps a page out of the page cache.
+// What is asked of the browser, and nowhere else: types of the origin private file system, as far as it is used (so that
+// tests can make one up); its root; whether a folder is really the browser's; and the lock that ends a worker with its page.
 import { StorageRefused } from "../../src/errors.ts";
 
 /** A folder: what `navigator.storage.getDirectory()` and `getDirectoryHandle` give. */

@@ -41,6 +41,7 @@ export function contractTests(targets: readonly BrowserTarget[]): void {
               run,
             );
             expect(outcome.title).toBe(title);
+            // Known in the page only: there contract() skips it, for what the adapter's `supports` says and nothing else (L8).
             test.skip(outcome.skipped, "not among what the adapter supports");
             expect(outcome.failure).toBe(null);
           });

@@ -27,7 +27,7 @@ test("the policy is in force there: text is not run as code", async ({ launch, s
     const told = new Promise<string>((resolve) => {
       document.addEventListener("securitypolicyviolation", ({ violatedDirective }) => resolve(violatedDirective));
     });
-    // oxlint-disable-next-line typescript/no-implied-eval -- what is to be refused
+    // oxlint-disable-next-line typescript/no-implied-eval -- text run as code is what the policy has to refuse
     setTimeout("globalThis.evaluated = true" as never, 0);
     return { directive: await told, evaluated: "evaluated" in globalThis };
   });

@@ -164,7 +164,7 @@ describe("types", () => {
       store.commit(exe, { timers: [{ op: "schedule", path: "a", fire_at: 1 }], trace: {} });
       await (await AsyncSqliteStore.create(asyncFileAdapter("y.db"))).save(exe);
       await (await AsyncSqliteStore.create(memoryAdapter())).save(exe);
-      // That this does not compile is what is tested: did it compile, the unused directive would fail.
+      // That this does not compile is what is tested (in the text of a user's program): did it, the unused directive would be an error.
       // @ts-expect-error a synchronous store takes no adapter that waits
       await SqliteStore.create(asyncFileAdapter("y.db"));`,
     );

@@ -49,7 +49,8 @@ export function contract(runner: Runner, target: Target, data: ContractData = {}
   ) =>
     runner.describe(title, () => {
       for (const { name, needs, run } of scenarios) {
-        // The one place where a scenario is skipped, and only for what the adapter itself says it cannot do (L8).
+        // The one place where a scenario is skipped, for all to see in the report, and only for what the adapter itself says it
+        // cannot do (L8).
         const supported = needs.every((need) => target.supports[need]);
         (supported ? runner.test : runner.test.skip)(name, () => act(run));
       }

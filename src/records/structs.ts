@@ -51,7 +51,7 @@ const userObject = (): Struct<JsonObject, null> => field("an object", isUserObje
 /** A record's struct, whose fields are known by name. */
 // superstruct's own ObjectSchema, which it does not export. A Struct both takes and gives its type, so neither unknown nor
 // never fits structs of several types; nothing is read through it but `schema`'s keys and guards.
-// oxlint-disable-next-line typescript/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any -- for the reason above
 export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
 
 /** Whether every field is as its struct wants it. */
