@@ -6,6 +6,7 @@ import { loadEngine } from "../../src/engine/engine.ts";
 import { Database } from "../../src/engine/database.ts";
 import { AsyncSqliteStore, type ErrorCode, PerdureError, SqliteStore } from "../node.ts";
 import { contents, sample, temporaryFolder } from "./testing.ts";
+import { patched } from "../wal/testing.ts";
 
 const golden = (name: string): Buffer => fs.readFileSync(new URL(`../../src/contract/golden/${name}`, import.meta.url));
 
@@ -19,12 +20,6 @@ async function made(sql: string, pageSize = 4096): Promise<Uint8Array> {
   db.close();
   return whole;
 }
-
-const patched = (bytes: Uint8Array, at: number, ...values: number[]): Uint8Array => {
-  const copy = bytes.slice();
-  copy.set(values, at);
-  return copy;
-};
 
 interface Hostile {
   readonly name: string;

@@ -8,7 +8,7 @@ import { Image } from "../../src/engine/image.ts";
 import { adapterOn } from "./adapter.ts";
 import { checksum, wordsOf } from "./checksum.ts";
 import { applyDelta, checkPages, encodeDelta, type Expected } from "./record.ts";
-import { page, PAGE_SIZE, step } from "./testing/histories.ts";
+import { page, PAGE_SIZE, step, take } from "./testing/histories.ts";
 import { Site } from "./testing/site.ts";
 
 test("L2 a record gives back what each page became, from what it was", () => {
@@ -64,10 +64,8 @@ test("L2 L7 grown, shrunk, folded and reopened, another store finds the same pag
         let seen: Position = (await follower.load()).position;
         const image = new Image({ pageSize: PAGE_SIZE, pageCount: 0, chunks: [] });
         const follows = new Image({ pageSize: PAGE_SIZE, pageCount: 0, chunks: [] });
-        for (const { pageCount, written, reopen } of steps) {
-          image.truncate(pageCount);
-          for (const { number, page: content } of written) if (number <= pageCount) image.write(number, content);
-          const delta = image.delta();
+        for (const one of steps) {
+          const delta = take(image, one);
           if (delta === null) continue;
           position = await writer.append(delta, position);
           image.settle();
@@ -77,7 +75,7 @@ test("L2 L7 grown, shrunk, folded and reopened, another store finds the same pag
           if (news.delta === undefined) follows.replace(news.image);
           else follows.apply(news.delta);
           same(follows, image);
-          if (!reopen) continue;
+          if (!one.reopen) continue;
           await writer.close(null);
           writer = open();
           const loaded = await writer.load();

@@ -9,7 +9,7 @@ import { checksum, wordsOf } from "./checksum.ts";
 import { decodeHead, type Head } from "./head.ts";
 import { blockOf } from "./layout.ts";
 import { remainsIn } from "./remains.ts";
-import { PAGE_SIZE, type Step, step } from "./testing/histories.ts";
+import { PAGE_SIZE, type Step, step, take } from "./testing/histories.ts";
 import { Site } from "./testing/site.ts";
 import { type Entries, flipped, type Key, printed, raw } from "./testing/stored.ts";
 
@@ -24,15 +24,13 @@ async function live(site: Site, steps: readonly Step[], foldBytes: number): Prom
   let { position } = await writer.load();
   const image = new Image({ pageSize: PAGE_SIZE, pageCount: 0, chunks: [] });
   const states: States = [[]];
-  for (const { pageCount, written } of steps) {
-    image.truncate(pageCount);
-    for (const { number, page: content } of written) if (number <= pageCount) image.write(number, content);
-    const delta = image.delta();
+  for (const one of steps) {
+    const delta = take(image, one);
     if (delta === null) continue;
     position = await writer.append(delta, position);
     image.settle();
     await writer.checkpoint(image);
-    states.push(Array.from({ length: pageCount }, (_, i) => sumOf(image.page(i + 1))));
+    states.push(Array.from({ length: image.pageCount }, (_, i) => sumOf(image.page(i + 1))));
   }
   await writer.close(null);
   return states;

@@ -5,14 +5,9 @@ import { FrameWriter, startLog, writeHeader } from "../wal/wal.ts";
 import { openOpfs } from "./index.ts";
 import { FakeOpfs } from "./testing/fake-opfs.ts";
 import { contents, golden, openStore, refusalOf } from "./testing/stores.ts";
+import { patched } from "../wal/testing.ts";
 
 const LOG = golden("uncheckpointed.db-wal");
-
-const patched = (bytes: Uint8Array, at: number, ...values: number[]): Uint8Array => {
-  const copy = bytes.slice();
-  copy.set(values, at);
-  return copy;
-};
 
 interface Hostile {
   readonly name: string;

@@ -8,6 +8,7 @@ import { type ErrorCode, PerdureError } from "../../src/errors.ts";
 import { CHUNK_BYTES, type LoadedImage } from "../../src/port.ts";
 import { readDatabaseFile } from "./database-file.ts";
 import { startLog, writeHeader } from "./wal.ts";
+import { patched } from "./testing.ts";
 
 const golden = (name: string): Uint8Array =>
   new Uint8Array(fs.readFileSync(new URL(`../../src/contract/golden/${name}`, import.meta.url)));
@@ -15,12 +16,6 @@ const expected = JSON.parse(Buffer.from(golden("expected.json")).toString()) as 
 const CHECKPOINTED = golden("checkpointed.db");
 const UNCHECKPOINTED = golden("uncheckpointed.db");
 const LOG = golden("uncheckpointed.db-wal");
-
-const patched = (bytes: Uint8Array, at: number, ...values: number[]): Uint8Array => {
-  const copy = bytes.slice();
-  copy.set(values, at);
-  return copy;
-};
 
 async function executionsIn(image: LoadedImage): Promise<string[]> {
   const db = new Database(await loadEngine(), image);

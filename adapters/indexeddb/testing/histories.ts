@@ -1,5 +1,7 @@
 // What may become of a database page by page, made up by fast-check.
 import fc from "fast-check";
+import type { Image } from "../../../src/engine/image.ts";
+import type { PageDelta } from "../../../src/port.ts";
 
 export const PAGE_SIZE = 512;
 
@@ -28,3 +30,10 @@ export const step: fc.Arbitrary<Step> = fc.record({
   written: fc.array(fc.record({ number: fc.integer({ min: 1, max: 1600 }), page }), { maxLength: 4 }),
   reopen: fc.boolean(),
 });
+
+/** Takes a step: what is to be appended then, or null. */
+export function take(image: Image, { pageCount, written }: Step): PageDelta | null {
+  image.truncate(pageCount);
+  for (const { number, page: content } of written) if (number <= pageCount) image.write(number, content);
+  return image.delta();
+}
