@@ -75,7 +75,7 @@ export class OpfsStorage {
     return { ...image, position: this.#known };
   }
 
-  /** Nobody else can have written. */
+  /** Nothing is ever new: who finds that another one has written is over. */
   pull(since: LogPosition): null {
     if (since !== this.#known) throw new Fenced(this.#place);
     // Frames of ours that were rejected may lie there.
