@@ -1,6 +1,7 @@
 // L4 against a worker that was ended: the browser gives its files to the next one, and for a moment it goes on committing.
 // Nobody hears what it acknowledges then; but what the next one acknowledges must be there, and the file must be whole.
 import { expect, onTestFinished, test, vi } from "vitest";
+import { pagesOf } from "../../src/port.ts";
 import { newExecution } from "../../src/records/codec.ts";
 import { PerdureError, SqliteStore } from "../browser.ts";
 import { openOpfs, type OpfsOptions } from "./index.ts";
@@ -96,6 +97,25 @@ test("L4 the next one is told when the other has committed after all, and does n
   expect(() => next.load("a")).toThrow("another worker");
   expect(saveNew(next, "c")).toBe(false);
   next.close();
+  const last = await open(fake.afterKill());
+  for (const id of ["a", "late"]) expect(last.load(id)).not.toBeNull();
+  last.close();
+});
+
+test("L4 nor when it committed after the next one looked, and before that one writes", async () => {
+  const fake = new FakeOpfs();
+  const ended = await open(fake);
+  saveNew(ended, "a");
+  fake.endWorker();
+  const next = await openOpfs("a.db", { directory: fake.directory, busyTimeoutMs: 0 });
+  const { position, ...image } = next.load();
+  const pages = pagesOf(image);
+  next.lock();
+  next.pull(position, pages);
+  expect(saveNew(ended, "late")).toBe(true);
+  const changed = { ...image, pages: new Map([[2, pages.page(2)]]) };
+  expect(() => next.append(changed, position)).toThrow("another worker");
+  next.close(pages);
   const last = await open(fake.afterKill());
   for (const id of ["a", "late"]) expect(last.load(id)).not.toBeNull();
   last.close();
