@@ -6,7 +6,10 @@ import { CHECKPOINT_CHECKS } from "../wal/checkpoint.ts";
 
 /** How a file is opened and written. */
 export interface FileOptions extends PlaceOptions {
-  /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 4000. */
+  /**
+   * Frames in the log (one for each page a commit changed) after which it is moved into the file. Default: half as many
+   * as the database has pages, and 8000 at the least.
+   */
   readonly checkpointFrames?: number;
 }
 

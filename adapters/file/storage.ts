@@ -2,7 +2,7 @@
 // Order is everything here; comments say which law a line keeps.
 import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
 import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
-import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
+import { Checkpoint } from "../wal/checkpoint.ts";
 import type { Log } from "../wal/log.ts";
 import { overlay, toDelta } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
@@ -43,7 +43,7 @@ export class FileStorage {
     this.#strict = options.durability !== "relaxed";
     this.#busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
     this.#mustExist = options.mustExist ?? false;
-    this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
+    this.#checkpoint = new Checkpoint(options.checkpointFrames ?? null);
     this.#blocking = blocking;
     this.#repair = new Repair(place);
   }
@@ -95,7 +95,7 @@ export class FileStorage {
 
   *checkpoint(pages: Pages): Program<void> {
     const { pair } = this.#files;
-    if (pair === null || this.#repair.isDue || !this.#checkpoint.isDue(pair.log.position)) return;
+    if (pair === null || this.#repair.isDue || !this.#checkpoint.isDue(pair.log.position, pages)) return;
     yield* this.#advanceCheckpoint(pair, pages);
   }
 
@@ -260,7 +260,7 @@ export class FileStorage {
       return; // kept for the next try; the log still has everything
     }
     const start = log.successor();
-    this.#repair.plan(() => this.#checkpoint.finish(log, start));
+    this.#repair.plan(() => this.#checkpoint.finish(log, start, pages));
     yield* this.#repair.attempt();
     this.#shm.invalidate();
   }

@@ -219,7 +219,7 @@ describe.each([
       await expect(openOpfs(NAME, { directory: fake.directory, mustExist: true })).rejects.toThrow("nothing was ever");
       expect(Object.values(fake.files()).map(({ length }) => length)).toEqual([0]);
     }
-    expect(refused.length).toBeGreaterThan(10);
+    expect(refused.length).toBeGreaterThan(1);
     for (const error of refused) expect(error).toMatchObject({ code: "quota" });
   });
 

@@ -15,7 +15,10 @@ export interface OpfsPlaceOptions {
 
 /** How a database is opened and written. */
 export interface OpfsOptions extends PlaceOptions, OpfsPlaceOptions {
-  /** Frames in the log (one for each page a commit changed) after which it is moved into the file. Default 4000. */
+  /**
+   * Frames in the log (one for each page a commit changed) after which it is moved into the file. Default: half as many
+   * as the database has pages, and 8000 at the least.
+   */
   readonly checkpointFrames?: number;
 }
 

@@ -3,7 +3,7 @@
 import { Fenced, FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
 import { type LoadedImage, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
-import { Checkpoint, DEFAULT_CHECKPOINT_FRAMES } from "../wal/checkpoint.ts";
+import { Checkpoint } from "../wal/checkpoint.ts";
 import { headerOf, Log, randomSalt } from "../wal/log.ts";
 import type { Program } from "../wal/program.ts";
 import type { RandomAccessFile } from "../wal/random-access-file.ts";
@@ -45,7 +45,7 @@ export class OpfsStorage {
     this.#tail = new Tail(log);
     this.#isLogFound = !madeLog;
     this.#repair = new Repair(place);
-    this.#checkpoint = new Checkpoint(options.checkpointFrames ?? DEFAULT_CHECKPOINT_FRAMES);
+    this.#checkpoint = new Checkpoint(options.checkpointFrames ?? null);
   }
 
   /** Takes over what was found. */
@@ -104,10 +104,10 @@ export class OpfsStorage {
 
   *checkpoint(pages: Pages): Program<void> {
     const log = this.#log;
-    if (log === null || this.#repair.isDue || !this.#checkpoint.isDue(log.position)) return;
+    if (log === null || this.#repair.isDue || !this.#checkpoint.isDue(log.position, pages)) return;
     if (!(yield* this.#fold(log, pages, !this.#strict))) return;
     const start = log.successor();
-    this.#repair.plan(() => this.#startOver(log, start));
+    this.#repair.plan(() => this.#startOver(log, start, pages));
     yield* this.#repair.attempt();
     if (!this.#repair.isDue) giveBack(() => log.shrink());
   }
@@ -156,9 +156,9 @@ export class OpfsStorage {
     this.#checkpoint.note(delta.pages.keys());
   }
 
-  *#startOver(log: Log, start: LogPosition): Program<void> {
+  *#startOver(log: Log, start: LogPosition, pages: Pages): Program<void> {
     this.#tail.note(start);
-    yield* this.#checkpoint.finish(log, start);
+    yield* this.#checkpoint.finish(log, start, pages);
   }
 
   *#wipe(log: Log, end: LogPosition): Program<void> {

@@ -7,11 +7,14 @@ import type { Program } from "./program.ts";
 import { type RandomAccessFile, type ReadableFile, readPart } from "./random-access-file.ts";
 import { markAsRollback, markAsWal, type Scanned } from "./wal.ts";
 
+const LARGEST_WRITE_BYTES = 256 * 1024;
+
 export class Base {
   readonly #place: string;
   readonly #file: RandomAccessFile;
   readonly #isInPlace: () => boolean;
   readonly pageSize: number;
+  #buffer: Uint8Array | null = null;
 
   /** @param isInPlace whether who opens the place now would find this very file */
   constructor(place: string, file: RandomAccessFile, pageSize: number, isInPlace: () => boolean) {
@@ -48,10 +51,22 @@ export class Base {
     return found;
   }
 
-  /** Writes pages, not yet durable. */
+  /** Writes pages, not yet durable; those that follow each other at once, for a call costs more than a copy. */
   write(numbers: readonly number[], pages: Pages): void {
-    for (const number of numbers)
-      this.#file.write(pageForDisk(number, pages.page(number)), (number - 1) * pages.pageSize);
+    const { pageSize } = pages;
+    for (let from = 0, to = 0; from < numbers.length; from = to) {
+      to = endOfRun(numbers, from, Math.max(1, LARGEST_WRITE_BYTES / pageSize));
+      this.#file.write(this.#joined(numbers.slice(from, to), pages), (numbers[from]! - 1) * pageSize);
+    }
+  }
+
+  /** Pages one after the other; valid until the next call. */
+  #joined(numbers: readonly number[], pages: Pages): Uint8Array {
+    const [first] = numbers;
+    if (first !== undefined && numbers.length === 1) return pageForDisk(first, pages.page(first));
+    this.#buffer ??= new Uint8Array(LARGEST_WRITE_BYTES);
+    numbers.forEach((number, i) => this.#buffer!.set(pageForDisk(number, pages.page(number)), i * pages.pageSize));
+    return this.#buffer.subarray(0, numbers.length * pages.pageSize);
   }
 
   /** Cuts off what lies behind the last page. */
@@ -66,6 +81,13 @@ export class Base {
   close(): void {
     this.#file.close();
   }
+}
+
+/** Where the numbers that count up by one from `from` on end, or `most` of them. */
+function endOfRun(numbers: readonly number[], from: number, most: number): number {
+  let to = from + 1;
+  while (to < numbers.length && to - from < most && numbers[to] === numbers[to - 1]! + 1) to++;
+  return to;
 }
 
 /** Whole pages, which are aligned: compared by words. */

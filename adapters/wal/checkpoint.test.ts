@@ -49,8 +49,8 @@ function begun(frames: number): Checkpoint {
 test("L6 a commit copies a bounded slice however much waits, though all of it changed before it began", () => {
   const recorded = recorder();
   const checkpoint = begun(1000);
-  expect(checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 999 })).toBe(false);
-  expect(checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 1000 })).toBe(true);
+  expect(checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 999 }, PAGES)).toBe(false);
+  expect(checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 1000 }, PAGES)).toBe(true);
   const seen: number[] = [];
   for (let calls = 1; ; calls++) {
     const { done, pages } = slice(checkpoint, recorded);
@@ -69,7 +69,7 @@ test("L6 a commit copies a bounded slice however much waits, though all of it ch
 test("L6 a group that changes more than a slice copies twice as many, or the log would outgrow the copying", () => {
   const recorded = recorder();
   const checkpoint = begun(2000);
-  checkpoint.isDue(startLog(512, 0, 0, 0));
+  checkpoint.isDue(startLog(512, 0, 0, 0), PAGES);
   checkpoint.note(pagesTo(300));
   expect(slice(checkpoint, recorded).pages).toHaveLength(600);
 });
@@ -77,7 +77,7 @@ test("L6 a group that changes more than a slice copies twice as many, or the log
 test("L5 a page that changes after it was copied is copied again", () => {
   const recorded = recorder();
   const checkpoint = begun(200);
-  checkpoint.isDue(startLog(512, 0, 0, 0));
+  checkpoint.isDue(startLog(512, 0, 0, 0), PAGES);
   expect(slice(checkpoint, recorded).pages).toEqual(pagesTo(65).slice(1));
   checkpoint.note([7]);
   const rest: number[] = [];
@@ -94,9 +94,19 @@ test("L2 after a sync that failed every page counts as not copied", () => {
   const checkpoint = begun(50);
   recorded.state.isSick = true;
   expect(() => advance(checkpoint, recorded.base)).toThrow("sick");
-  expect(checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 50 })).toBe(false);
+  expect(checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 50 }, PAGES)).toBe(false);
   recorded.state.isSick = false;
   recorded.written.length = 0;
   expect(advance(checkpoint, recorded.base, true)).toBe(true);
   expect(recorded.written.flat()).toEqual([...pagesTo(50).slice(1), 1]);
+});
+
+test("L6 unless told otherwise it begins later in a larger database, whose pages are scattered", () => {
+  const at = (frames: number) => ({ ...startLog(512, 0, 0, 0), frames });
+  const checkpoint = new Checkpoint(null);
+  expect(checkpoint.isDue(at(7999), PAGES)).toBe(false);
+  expect(checkpoint.isDue(at(8000), PAGES)).toBe(true);
+  const large = { ...PAGES, pageCount: 100_000 };
+  expect(checkpoint.isDue(at(49_999), large)).toBe(false);
+  expect(checkpoint.isDue(at(50_000), large)).toBe(true);
 });

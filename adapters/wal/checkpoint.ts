@@ -9,10 +9,17 @@ import type { Program } from "./program.ts";
 import { frameBytes, type LogPosition, WAL_HEADER_BYTES } from "./wal.ts";
 
 /**
- * Four times SQLite's default: pages that change again and again are copied less often, and the rare commit that waits
- * for the base to be durable is rarer than one in a hundred.
+ * Frames at which a checkpoint begins, at the least. Eight times SQLite's default: pages that change again and again are
+ * copied less often, and the rare commit that waits for the base to be durable is rarer than one in a hundred.
  */
-export const DEFAULT_CHECKPOINT_FRAMES = 4000;
+const LEAST_FRAMES = 8000;
+/**
+ * Frames for each page of a larger database: its pages are scattered, so the more of them are copied at a time the less
+ * each of them costs.
+ */
+const FRAMES_PER_PAGE = 0.5;
+/** Times as many frames as a checkpoint begins at: the space that the log keeps when it starts over. */
+const KEPT = 2;
 
 /** The option that says otherwise. */
 export const CHECKPOINT_CHECKS: OptionChecks = {
@@ -35,13 +42,13 @@ export class Checkpoint {
   #queue: number[] = [];
   /** Pages changed since the last slice. */
   #changed = 0;
-  readonly #frames: number;
-  /** Frames at which to begin; more after a checkpoint that failed, so that not every commit pays for a sick disk. */
-  #beginAt: number;
+  /** Frames at which to begin; null: as the database's size suggests. */
+  readonly #frames: number | null;
+  /** More frames than that, after checkpoints that failed: not every commit shall pay for a sick disk. */
+  #delay = 0;
 
-  constructor(frames: number) {
+  constructor(frames: number | null) {
     this.#frames = frames;
-    this.#beginAt = frames;
   }
 
   /** The log now holds these pages too. */
@@ -59,12 +66,12 @@ export class Checkpoint {
     this.#waiting.clear();
     this.#queue = [];
     this.#changed = 0;
-    this.#beginAt = this.#frames;
+    this.#delay = 0;
   }
 
   /** Asked after every commit. */
-  isDue({ frames }: LogPosition): boolean {
-    if (frames >= this.#beginAt) return true;
+  isDue({ frames }: LogPosition, pages: Pages): boolean {
+    if (frames >= this.#begin(pages) + this.#delay) return true;
     // What changed before it begins is no reason to hurry once it does.
     this.#changed = 0;
     return false;
@@ -86,7 +93,7 @@ export class Checkpoint {
       return true;
     } catch (error) {
       for (const number of this.#logged) this.#waiting.add(number);
-      this.#beginAt += Math.ceil(this.#frames / 4);
+      this.#delay += Math.ceil(this.#begin(pages) / 4);
       throw error;
     }
   }
@@ -104,8 +111,12 @@ export class Checkpoint {
   }
 
   /** Starts the log over. */
-  *finish(log: Log, start: LogPosition): Program<void> {
+  *finish(log: Log, start: LogPosition, pages: Pages): Program<void> {
     this.reset();
-    yield* log.restart(start, WAL_HEADER_BYTES + 4 * this.#frames * frameBytes(start.pageSize));
+    yield* log.restart(start, WAL_HEADER_BYTES + KEPT * this.#begin(pages) * frameBytes(start.pageSize));
+  }
+
+  #begin({ pageCount }: Pages): number {
+    return this.#frames ?? Math.max(LEAST_FRAMES, Math.ceil(pageCount * FRAMES_PER_PAGE));
   }
 }

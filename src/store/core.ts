@@ -14,14 +14,17 @@ import type { PreparedCommit } from "./prepared.ts";
 const SQLITE_ERROR = 1;
 /** Listings differ in their filters only; more shapes than these are not kept. */
 const MAX_LISTINGS_KEPT = 32;
-const MAX_LAST_TRACE_KEPT = 10_000;
+/** Twice as many are kept at the most. */
+const LAST_TRACE_KEPT = 10_000;
 
 export class Core {
   readonly #db: Database;
   readonly #statements: { readonly [name in keyof typeof STATEMENTS]: Statement };
   readonly #listings: Map<string, Statement> = new Map();
   /** Execution id → the index of its last trace step, as this store wrote it. */
-  readonly #lastTrace: Map<string, number> = new Map();
+  #lastTrace: Map<string, number> = new Map();
+  /** Those before: dropped when there are enough newer ones, so that what is used is hardly ever forgotten. */
+  #olderLastTrace: Map<string, number> = new Map();
   /** Trace steps kept for each Execution; 0 keeps all. */
   readonly #traceMax: number;
 
@@ -35,6 +38,7 @@ export class Core {
   /** The database is not as this store left it: others wrote, or what it wrote is undone. */
   forget(): void {
     this.#lastTrace.clear();
+    this.#olderLastTrace.clear();
   }
 
   /** The one write an event makes. Throws `StoreConflict` before anything is changed. */
@@ -53,10 +57,13 @@ export class Core {
 
   appendTrace(id: string, entry: string): void {
     const run = this.#statements;
-    const last = this.#lastTrace.get(id) ?? run.lastTrace.first([id], (row) => row.number(0)) ?? -1;
-    const index = last + 1;
+    const known = this.#lastTrace.get(id) ?? this.#olderLastTrace.get(id);
+    const index = (known ?? run.lastTrace.first([id], (row) => row.number(0)) ?? -1) + 1;
     run.trace.run([id, index, entry]);
-    if (this.#lastTrace.size >= MAX_LAST_TRACE_KEPT) this.#lastTrace.clear();
+    if (this.#lastTrace.size >= LAST_TRACE_KEPT) {
+      this.#olderLastTrace = this.#lastTrace;
+      this.#lastTrace = new Map();
+    }
     this.#lastTrace.set(id, index);
     if (this.#traceMax > 0 && index >= this.#traceMax) run.trimTrace.run([id, index - this.#traceMax]);
   }
