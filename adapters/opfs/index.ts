@@ -100,6 +100,7 @@ function adapterOn(where: Where, options: OpfsOptions, opened: Opened): OpfsAdap
   try {
     runBlocking(storage.start(opened));
   } catch (error) {
+    opened.fence.withdraw();
     opened.log.close();
     opened.base.close();
     throw refusal(name, error);

@@ -8,14 +8,15 @@ import { isSomethingElse, scanLog } from "../wal/log.ts";
 import { closing, type RandomAccessFile, readPart } from "../wal/random-access-file.ts";
 import type { Scanned } from "../wal/wal.ts";
 import { refusal, unsupported } from "./failures.ts";
+import { Fence } from "./fence.ts";
 import { fileOver } from "./handle-file.ts";
 import { isBrowsers, type OpfsDirectory, type SyncAccessHandle } from "./platform.ts";
 
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 30;
 
-/** What a worker that is ended needs at the most to finish the call that it is in; seen were 30 ms, on a busy machine. */
-const LAST_CALL_MS = 100;
+/** What a worker that was ended needs at the most from a look to the end of the write behind it (fence.ts). */
+const LAST_WRITE_MS = 100;
 
 /** The browser does not tell who has a handle. */
 const ANOTHER = "another store of this site, in a worker or a tab";
@@ -43,6 +44,7 @@ export interface Opened {
   /** Null when nothing was ever committed. */
   readonly found: Found | null;
   readonly madeLog: boolean;
+  readonly fence: Fence;
 }
 
 export const logNameOf = (name: string): string => `${name}-wal`;
@@ -50,21 +52,41 @@ export const logNameOf = (name: string): string => `${name}-wal`;
 /** Both files, open, and what they hold. Throws `StorageRefused`, `ImageCorrupt`, `StoreBusy`. */
 export async function openBoth(where: Where, mustExist: boolean): Promise<Opened> {
   const open: RandomAccessFile[] = [];
+  const fence = new Fence(where.name);
+  const overBase: Wrap = (handle) => fence.overBase(handle);
+  const overLog: Wrap = (handle) => fence.overLog(handle);
   try {
-    const base = (await take(where, where.name, false)) ?? (await makeBase(where, mustExist));
+    const base = (await take(where, where.name, false, overBase)) ?? (await makeBase(where, mustExist, overBase));
     open.push(base);
     await refuseHotJournal(where);
-    const old = await take(where, logNameOf(where.name), false);
+    const old = await take(where, logNameOf(where.name), false, overLog);
     if (old !== null) open.push(old);
-    // Nobody closed it. Its worker may be gone for the browser, which gives its files away, and still be committing (L4).
-    if (old !== null && isBrowsers(where.directory)) await sleep(LAST_CALL_MS);
+    // Nobody closed it. What is no log is no store's, and stays as it is.
+    if (old !== null && !isSomethingElse(old)) await claim(where, fence);
     const found = examine(where.name, base, old);
     if (found === null && mustExist) throw missing(where.name);
-    const log = old ?? (await make(where, logNameOf(where.name)));
-    return { base, log, found, madeLog: old === null };
+    const log = old ?? (await make(where, logNameOf(where.name), overLog));
+    if (old === null) {
+      open.push(log);
+      fence.claim();
+    }
+    return { base, log, found, madeLog: old === null, fence };
   } catch (error) {
+    fence.withdraw();
     for (const file of open) file.close();
     throw refusal(where.name, error);
+  }
+}
+
+/** Stops the worker that had the files, which may be gone for the browser and still be writing (L4). */
+async function claim(where: Where, fence: Fence): Promise<void> {
+  for (;;) {
+    fence.claim();
+    if (!isBrowsers(where.directory)) return;
+    await sleep(LAST_WRITE_MS);
+    if (fence.isOurs()) return;
+    const waited = performance.now() - where.start;
+    if (waited >= where.busyTimeoutMs) throw new StoreBusy(where.name, Math.round(waited), ANOTHER);
   }
 }
 
@@ -94,14 +116,21 @@ async function removeIfThere({ directory, name }: Where, entry: string): Promise
   }
 }
 
+type Wrap = (handle: SyncAccessHandle) => SyncAccessHandle;
+
 /** The file's handle, which nobody else has then; null when there is no file. Waits for who has it. */
-async function take(where: Where, name: string, create: boolean): Promise<RandomAccessFile | null> {
+async function take(
+  where: Where,
+  name: string,
+  create: boolean,
+  wrap: Wrap = (handle) => handle,
+): Promise<RandomAccessFile | null> {
   let wait = FIRST_WAIT_MS;
   for (;;) {
     try {
       const file = await where.directory.getFileHandle(name, { create });
       if (file.createSyncAccessHandle === undefined) throw unsupported(where.name);
-      return usable(await file.createSyncAccessHandle(), where.name);
+      return usable(await file.createSyncAccessHandle(), where.name, wrap);
     } catch (error) {
       const reason = domName(error);
       if (reason === "NotFoundError" && !create) return null;
@@ -121,9 +150,9 @@ async function take(where: Where, name: string, create: boolean): Promise<Random
 }
 
 /** Before Safari 16.4 its calls gave promises. */
-function usable(handle: SyncAccessHandle, place: string): RandomAccessFile {
+function usable(handle: SyncAccessHandle, place: string, wrap: Wrap): RandomAccessFile {
   try {
-    if (typeof handle.getSize() === "number") return fileOver(handle);
+    if (typeof handle.getSize() === "number") return fileOver(wrap(handle));
     throw unsupported(place);
   } catch (error) {
     handle.close();
@@ -131,14 +160,14 @@ function usable(handle: SyncAccessHandle, place: string): RandomAccessFile {
   }
 }
 
-async function make(where: Where, name: string): Promise<RandomAccessFile> {
-  return (await take(where, name, true))!;
+async function make(where: Where, name: string, wrap: Wrap): Promise<RandomAccessFile> {
+  return (await take(where, name, true, wrap))!;
 }
 
-async function makeBase(where: Where, mustExist: boolean): Promise<RandomAccessFile> {
+async function makeBase(where: Where, mustExist: boolean, wrap: Wrap): Promise<RandomAccessFile> {
   await refuseAbandonedLog(where);
   if (mustExist) throw missing(where.name);
-  return make(where, where.name);
+  return make(where, where.name, wrap);
 }
 
 /** A log without its file: what is in it may be all that is left (L7). */

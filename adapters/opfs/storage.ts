@@ -1,6 +1,6 @@
 // What the port asks for, over a database file and its log that nobody else has open; written as programs. Order is
 // everything here; comments say which law a line keeps.
-import { Fenced, FlushFailed, PerdureError, StorageRefused } from "../../src/errors.ts";
+import { Fenced, FlushFailed, PerdureError } from "../../src/errors.ts";
 import { type LoadedImage, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Base } from "../wal/base.ts";
 import { Checkpoint } from "../wal/checkpoint.ts";
@@ -10,6 +10,7 @@ import type { RandomAccessFile } from "../wal/random-access-file.ts";
 import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog, writeHeader } from "../wal/wal.ts";
+import { type Fence, replaced } from "./fence.ts";
 import type { Opened } from "./opening.ts";
 import type { OpfsOptions } from "./options.ts";
 import { Tail } from "./tail.ts";
@@ -34,15 +35,17 @@ export class OpfsStorage {
   #image: LoadedImage | null = null;
   readonly #repair: Repair;
   readonly #tail: Tail;
+  readonly #fence: Fence;
   /** Whether the log was there before, and may stay. */
   readonly #isLogFound: boolean;
 
-  constructor(place: string, options: OpfsOptions, { base, log, madeLog }: Opened) {
+  constructor(place: string, options: OpfsOptions, { base, log, madeLog, fence }: Opened) {
     this.#place = place;
     this.#strict = options.durability !== "relaxed";
     this.#baseFile = base;
     this.#logFile = log;
     this.#tail = new Tail(log);
+    this.#fence = fence;
     this.#isLogFound = !madeLog;
     this.#repair = new Repair(place);
     this.#checkpoint = new Checkpoint(options.checkpointFrames ?? null);
@@ -50,7 +53,6 @@ export class OpfsStorage {
 
   /** Takes over what was found. */
   *start({ found }: Opened): Program<void> {
-    this.#tail.noteIdle();
     if (found === null) return;
     const { image, scanned, isFileLost } = found;
     this.#image = image;
@@ -78,8 +80,7 @@ export class OpfsStorage {
   /** Nothing is ever new: who finds that another one has written is over. */
   pull(since: LogPosition): null {
     if (since !== this.#known) throw new Fenced(this.#place);
-    // Frames of ours that were rejected may lie there.
-    if (!this.#repair.isDue) this.#demandOurs();
+    this.#fence.demand();
     return null;
   }
 
@@ -93,7 +94,7 @@ export class OpfsStorage {
     yield* this.#repair.run();
     if (after !== this.#known) throw new Fenced(this.#place);
     try {
-      this.#demandOurs();
+      if (!this.#tail.isOurs(this.#log)) throw replaced(this.#place);
       yield* this.#base === null ? this.#create(delta) : this.#appendFrames(delta);
     } catch (error) {
       yield* this.#repair.attempt();
@@ -121,9 +122,11 @@ export class OpfsStorage {
       yield* this.#repair.run();
       const log = this.#log;
       const isEmpty = log === null || log.position.frames === 0;
-      if (!this.#tail.isOurs(this.#log)) return false;
-      if (!isEmpty && (pages === null || !(yield* this.#fold(log, pages, true)))) return false;
-      if (pages === null && this.#isLogFound) return false;
+      if (pages === null && (this.#isLogFound || !isEmpty)) {
+        this.#fence.withdraw();
+        return false;
+      }
+      if (pages !== null && !isEmpty && !(yield* this.#fold(log, pages, true))) return false;
       this.#log = null;
       this.#logFile.truncate(0);
       return true;
@@ -207,11 +210,6 @@ export class OpfsStorage {
     yield* base.sync();
   }
 
-  #demandOurs(): void {
-    if (this.#tail.isOurs(this.#log)) return;
-    throw new StorageRefused("storage-replaced", this.#place, "another worker has it now; open it again to go on");
-  }
-
   /** The log, with a header: durable before any frame, because frames behind a header of zeros are taken for a loss. */
   *#openLog(pageSize: number, repair = () => this.#emptyLog()): Program<Log> {
     if (this.#log !== null) return this.#log;
@@ -228,7 +226,6 @@ export class OpfsStorage {
   *#emptyLog(): Program<void> {
     this.#log = null;
     this.#logFile.truncate(0);
-    this.#tail.noteIdle();
     yield { kind: "sync", file: this.#logFile };
   }
 

@@ -52,6 +52,7 @@ export async function openSimulatedAsync(
   try {
     await runAwaiting(storage.start(opened));
   } catch (error) {
+    opened.fence.withdraw();
     opened.log.close();
     opened.base.close();
     throw refusal(name, error);

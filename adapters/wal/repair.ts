@@ -1,6 +1,6 @@
 // What must be put right in storage before anything else is done there: what failed may have left something that nobody may
 // find. Knows nothing of what that is.
-import { FlushFailed } from "../../src/errors.ts";
+import { FlushFailed, PerdureError } from "../../src/errors.ts";
 import type { Program } from "./program.ts";
 
 export class Repair {
@@ -25,14 +25,14 @@ export class Repair {
     this.#work = null;
   }
 
-  /** Does what is due, if anything. Throws `FlushFailed`: then it stays due. */
+  /** Does what is due, if anything. Throws `FlushFailed`, or what refused it: then it stays due. */
   *run(): Program<void> {
     if (this.#work === null) return;
     try {
       yield* this.#work();
       this.#work = null;
     } catch (error) {
-      throw new FlushFailed(this.#place, error);
+      throw error instanceof PerdureError ? error : new FlushFailed(this.#place, error);
     }
   }
 

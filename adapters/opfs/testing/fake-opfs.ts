@@ -95,6 +95,16 @@ export class FakeOpfs {
     }
   }
 
+  /** Files hold this now, whoever has them open. */
+  lay(files: Readonly<Record<string, Uint8Array>>): void {
+    for (const [name, bytes] of Object.entries(files)) {
+      if (!this.#entries.has(name)) this.put(name, new Uint8Array(0));
+      const { now } = this.#entries.get(name)!;
+      now.apply({ size: 0 }, "kept");
+      now.apply({ at: 0, bytes }, "kept");
+    }
+  }
+
   /** A byte rots where it lies. */
   rot(name: string, at: number): void {
     const { now } = this.#entries.get(name)!;
