@@ -111,6 +111,24 @@ test("L4 where there was no room for a claim, who finds another's commit behind 
   last.close();
 });
 
+test("L4 what it had still to put right is left to the next one, and it says why", async () => {
+  const fake = new FakeOpfs();
+  const ended = await open(fake);
+  saveNew(ended, "a");
+  fake.before = (call) => {
+    if (call === "flush") throw domError("UnknownError");
+  };
+  expect(saveNew(ended, "b")).toBe(false);
+  fake.before = () => {};
+  fake.endWorker();
+  const next = await open(fake);
+  saveNew(next, "c");
+  const late = newExecution({ id: "late", definition_id: "order" });
+  expect(() => ended.save(late)).toThrow(expect.objectContaining({ code: "storage-replaced" }));
+  expect(next.verify()).toEqual([]);
+  next.close();
+});
+
 test("a store that is open holds a lock that keeps nobody out: no browser puts its page aside, worker, files and all", async () => {
   const held = new Set<string>();
   const request = async (name: string, { mode }: LockOptions, work: () => Promise<void>): Promise<void> => {

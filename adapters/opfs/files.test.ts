@@ -108,6 +108,20 @@ describe("importing and deleting", () => {
     }
   });
 
+  test("L7 over what a killed worker left: refused, and nothing changed", async () => {
+    const fake = new FakeOpfs();
+    const { store } = await openStore(fake);
+    store.save(sample("one"));
+    const left = fake.afterKill();
+    const before = contents(left);
+    const files = { database: golden("rollback-mode.db"), wal: null };
+    await expect(importOpfs("a.db", files, { directory: left.directory })).rejects.toMatchObject({
+      code: "storage-exists",
+    });
+    expect(contents(left)).toEqual(before);
+    store.close();
+  });
+
   test("L7 no database, or where there is one already: refused, and nothing changed", async () => {
     const fake = new FakeOpfs();
     const { directory } = fake;
