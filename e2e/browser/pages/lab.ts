@@ -2,6 +2,7 @@
 import * as perdure from "perdure";
 import * as indexeddb from "perdure/indexeddb";
 import type { GoldenDatabase, GoldenExpected } from "perdure/contract";
+import { commitUntilLost, lostOf, takeOver } from "./given-away.ts";
 import { audit, commitForever, commitTimes } from "./loop.ts";
 import { GOLDEN, type Listed, scenariosOf } from "./scenarios.ts";
 import { TARGETS } from "./targets.ts";
@@ -62,5 +63,17 @@ async function tell(topic: string, what: unknown): Promise<void> {
   if (!response.ok) throw new Error(`nobody hears ${topic}`);
 }
 
-export const lab = { perdure, indexeddb, scenario, audit, commitForever, commitTimes, tell, textOf };
+export const lab = {
+  perdure,
+  indexeddb,
+  scenario,
+  audit,
+  commitForever,
+  commitTimes,
+  takeOver,
+  commitUntilLost,
+  lostOf,
+  tell,
+  textOf,
+};
 export type Lab = typeof lab;

@@ -2,7 +2,7 @@
 import type { Lab } from "./lab.ts";
 
 /** The functions that a worker can be asked for. */
-type Callable = "scenario" | "audit" | "commitForever" | "commitTimes";
+type Callable = "scenario" | "audit" | "commitForever" | "commitTimes" | "takeOver" | "commitUntilLost" | "lostOf";
 
 export interface WorkerCall {
   readonly call: number;
