@@ -7,8 +7,6 @@ import type { Base } from "../wal/base.ts";
 import type { Log } from "../wal/log.ts";
 import type { LogPosition, Scanned } from "../wal/wal.ts";
 
-/** A log of ours counts its first salt up by one each time; a stranger's is random, and this near one time in 65,536. */
-const MAX_SUCCESSORS = 0xffff;
 const CHANGE_COUNTER_AT = 24;
 
 export type Verdict =
@@ -34,28 +32,44 @@ export function judge(
   found: { readonly log: Log; readonly scanned: Scanned } | null,
 ): Verdict {
   const committed = found !== null && found.scanned.pageCount !== null;
-  if (found !== null && isSuccessor(found.log.position, known.position)) return "disk";
-  // A copy of our log as it was some time ago, put back in its place.
+  if (found !== null && isFollowed(known, end, found.log.position)) {
+    // Whoever started it over had moved all we have into the base: what is there cannot be older.
+    const page1 = found.scanned.pages.get(1);
+    const counter = page1 === undefined ? base.readHeader().changeCounter : counterOf(page1);
+    if (!isOlder(counter, pages)) return "disk";
+    throw refusal(place);
+  }
+  // A copy of our log as it was some time ago, put back in its place, or what is left of it.
   if (committed && known.isPrefix(found.scanned.position, end)) return "ours";
   const baseIsComplete = base.differences(pages).size === 0;
   // Somebody's SQLite finished the log and took it away; who opened the file since then started from all we had.
   if (baseIsComplete) return committed ? "disk" : "same";
   if (!committed && isOlder(base.readHeader().changeCounter, pages)) return "ours";
-  throw new StorageRefused(
-    "storage-replaced",
-    place,
-    "another program wrote to it while it was open here, and the two cannot be joined; open it again to take what is there",
-  );
+  throw refusal(place);
 }
 
-function isSuccessor(found: LogPosition, known: LogPosition): boolean {
-  const steps = (found.salt1 - known.salt1) >>> 0;
-  return steps >= 1 && steps <= MAX_SUCCESSORS;
+/** Whether what is found goes on from all that we have. */
+function isFollowed(known: Log, end: LogPosition, found: LogPosition): boolean {
+  if (known.isFollowedBy(found)) return true;
+  // Made by another store from its memory, when the end of ours was lost: it need not have seen all that we have.
+  const frames = known.knownTo(found);
+  return frames !== null && frames >= end.frames;
+}
+
+function refusal(place: string): StorageRefused {
+  return new StorageRefused(
+    "storage-replaced",
+    place,
+    "its log (-wal) was cut or written over while it was open here, and what is there now cannot be joined with what was " +
+      "committed here; open it again to take what is there",
+  );
 }
 
 /** Every transaction of ours counts up; the counter may wrap. */
 function isOlder(counter: number, pages: Pages): boolean {
-  const page1 = pages.page(1);
-  const ours = new DataView(page1.buffer, page1.byteOffset).getUint32(CHANGE_COUNTER_AT);
-  return ((counter - ours) | 0) < 0;
+  return ((counter - counterOf(pages.page(1))) | 0) < 0;
+}
+
+function counterOf(page1: Uint8Array): number {
+  return new DataView(page1.buffer, page1.byteOffset).getUint32(CHANGE_COUNTER_AT);
 }

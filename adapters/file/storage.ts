@@ -127,15 +127,9 @@ export class FileStorage {
     const files = this.#files;
     const isAlone = !lease.hasCompany();
     if (files.pair?.base.isInPlace() !== true) return;
-    let current = pages;
-    if (!files.isCurrent()) {
-      // Others wrote since we looked. Who is last reads what they left, to leave it whole.
-      const opened = isAlone && pages !== null ? yield* files.open(this.#strict) : null;
-      if (opened === null) return;
-      this.#checkpoint.reset();
-      this.#checkpoint.note(opened.logged);
-      current = pagesOf(opened.image);
-    }
+    const isCurrent = files.isCurrent();
+    const current = isCurrent || pages === null ? pages : yield* this.#lookOnceMore(files.pair, pages, isAlone);
+    if (!isCurrent && current === null) return;
     const { pair } = files;
     if (current !== null && pair.log.position.frames > 0) yield* this.#advanceCheckpoint(pair, current, true);
     const isEmpty = !this.#repair.isDue && pair.log.position.frames === 0;
@@ -143,6 +137,20 @@ export class FileStorage {
     if (!isEmpty || !isOurs || !isAlone || this.#shm.isOpen()) return;
     remove(files.logPath);
     this.#shm.remove();
+  }
+
+  /**
+   * What there is when it is not what we left. Others wrote, and who is last reads that, to leave it whole; or the log was
+   * taken away or cut, and what only we have goes back. Null when others are there to leave it whole.
+   */
+  *#lookOnceMore(pair: Pair, pages: Pages, isAlone: boolean): Program<Pages | null> {
+    if (!isAlone) {
+      if (!pair.log.isIntact()) yield* this.#heal(pair, pages, false);
+      return null;
+    }
+    const news = yield* this.#catchUp(pages);
+    if (news === null) return pages;
+    return news.image === undefined ? overlay(pages, news.delta) : pagesOf(news.image);
   }
 
   /** What can be seen without the lease, so that a place that is refused is not even locked. */
@@ -177,7 +185,7 @@ export class FileStorage {
     const { pair } = this.#files;
     if (pair === null) return yield* this.#reload();
     const { log } = pair;
-    if (!log.isInPlace() || !log.isSameLog()) return yield* this.#heal(pair, pages);
+    if (!log.isIntact()) return yield* this.#heal(pair, pages);
     const scanned = log.readOn();
     if (scanned.pageCount === null) {
       if (this.#strict) log.refuseHole(this.place);
@@ -197,18 +205,18 @@ export class FileStorage {
     return { position, image };
   }
 
-  /** The log is not the one we knew. */
-  *#heal({ base, log }: Pair, pages: Pages): Program<News> {
+  /** The log is not the one we knew. Null when what is there is all right, and not to be read. */
+  *#heal({ base, log }: Pair, pages: Pages, isRead = true): Program<News | null> {
     // Others may have appended to the old file before it was taken away; it is still open here.
-    const last = !log.isInPlace() && log.isSameLog() ? log.readOn() : null;
+    const last = !log.isInPlace() && log.isSameLog() && log.isWhole() ? log.readOn() : null;
     const whole = last === null ? pages : overlay(pages, last);
     const found = openLog(this.#files.logPath);
     try {
       const verdict = judge(this.place, base, log, last?.position ?? log.position, whole, found);
-      if (verdict === "disk") return yield* this.#reload();
+      if (verdict === "disk") return isRead ? yield* this.#reload() : null;
       const missing = verdict === "ours" ? base.differences(whole) : new Map<number, Uint8Array>();
       const delta = missing.size === 0 ? null : toDelta(missing, whole.pageCount, log.position);
-      yield* this.#files.replaceLog(log.successor(), delta);
+      yield* this.#files.replaceLog(last === null ? log.replacement() : log.successor(), delta);
       this.#known = this.#files.pair!.log.position;
       this.#checkpoint.reset();
       this.#checkpoint.note(missing.keys());

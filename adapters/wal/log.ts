@@ -7,6 +7,8 @@ import { type RandomAccessFile, type ReadableFile, readPart } from "./random-acc
 import {
   continuesLog,
   endOf,
+  endsLog,
+  frameBytes,
   FRAME_HEADER_BYTES,
   FrameWriter,
   type LogPosition,
@@ -21,6 +23,11 @@ import {
 /** Space is taken ahead in steps: writing into space that is there already costs half as much to make durable. */
 const FIRST_STEP_BYTES = 64 * 1024;
 const LARGEST_STEP_BYTES = 1024 * 1024;
+
+/** A log of ours counts its first salt up by one each time; a stranger's is random, and this near one time in 65,536. */
+const MAX_SUCCESSORS = 0xffff;
+/** Out of reach of those, from both sides. */
+const REPLACEMENT_STEP = 0x40000000;
 
 /** The start of the log in a file, or null when SQLite would take it for empty. */
 export function headerOf(file: ReadableFile): LogPosition | null {
@@ -46,6 +53,10 @@ export class Log {
   readonly #writer: FrameWriter = new FrameWriter();
   readonly #probe: Uint8Array = new Uint8Array(WAL_HEADER_BYTES);
   readonly #probeView: DataView = new DataView(this.#probe.buffer);
+  /** For our last frame and the header of one behind it. */
+  readonly #last: Uint8Array;
+  /** Frames → checksum, where we know a transaction of this log to have ended. */
+  readonly #ends: Map<number, number> = new Map();
   #allocated: number;
   /** Bytes that a log keeps when it starts over. */
   #keepBytes = Infinity;
@@ -58,7 +69,9 @@ export class Log {
     this.#file = file;
     this.#isInPlace = isInPlace;
     this.#allocated = file.size();
+    this.#last = new Uint8Array(frameBytes(position.pageSize) + FRAME_HEADER_BYTES);
     this.#position = position;
+    this.#ends.set(position.frames, position.sum1);
     this.#isInDoubt = position.frames > 0;
   }
 
@@ -89,8 +102,23 @@ export class Log {
     return continuesLog(this.#read(endOf(this.#position), FRAME_HEADER_BYTES), this.#position);
   }
 
+  /** Whether our last frame is still there, not cut off or written over. Tells nothing of the frames before it. */
+  isWhole(): boolean {
+    return this.#isWholeIn(this.#readLast());
+  }
+
+  /** Whether it is ours up to our end, as far as header and last frame tell. */
+  isIntact(): boolean {
+    return this.isInPlace() && this.isSameLog() && this.isWhole();
+  }
+
   isCurrent(): boolean {
-    return this.isInPlace() && this.isSameLog() && !this.hasMore();
+    if (!this.isInPlace() || !this.isSameLog()) return false;
+    // Read at once: this is asked before everything that a store does.
+    const last = this.#readLast();
+    if (!this.#isWholeIn(last)) return false;
+    const { frames, pageSize } = this.#position;
+    return !continuesLog(last.subarray(frames === 0 ? 0 : frameBytes(pageSize)), this.#position);
   }
 
   /** Refuses damage in front of what was acknowledged; ask it where the log ends. Throws `ImageCorrupt`. */
@@ -108,24 +136,25 @@ export class Log {
     return scan(this.#position, (at, bytes) => readPart(this.#file, at, bytes));
   }
 
-  /** Whether this log, which goes up to `end`, held exactly what `other` holds when it ended there. */
+  /** Whether this log, which went up to `end`, held exactly what `other` holds when it ended there. */
   isPrefix(other: LogPosition, end: LogPosition): boolean {
     if (other.salt1 !== end.salt1 || other.salt2 !== end.salt2) return false;
     if (other.frames === end.frames) return other.sum1 === end.sum1;
     if (other.frames > end.frames || other.frames === 0) return other.frames === 0;
-    const header = this.#read(endOf({ ...other, frames: other.frames - 1 }), FRAME_HEADER_BYTES);
-    const view = new DataView(header.buffer, header.byteOffset, header.length);
-    return header.length === FRAME_HEADER_BYTES && view.getInt32(16) === other.sum1 && view.getInt32(20) === other.sum2;
+    // Written over in place, only memory can tell: another one may have gone on from where it was cut.
+    if (this.isInPlace()) return this.#ends.get(other.frames) === other.sum1;
+    return endsLog(this.#read(endOf({ ...other, frames: other.frames - 1 }), FRAME_HEADER_BYTES), other);
   }
 
   /** Our own transaction is in it. */
   advance(position: LogPosition): void {
     this.#position = position;
+    this.#ends.set(position.frames, position.sum1);
   }
 
   /** Goes on from what `readOn` found of others. */
   follow(position: LogPosition): void {
-    this.#position = position;
+    this.advance(position);
     this.#isInDoubt = true;
   }
 
@@ -179,11 +208,33 @@ export class Log {
   }
 
   /**
+   * The same for one that takes the place of a log whose end is lost. There may have been more than we know, so nobody may
+   * take it for a successor unseen: its salts lead far from this one, and tell how much of this one is in it.
+   */
+  replacement(): LogPosition {
+    const { pageSize, sequence, salt1, salt2, frames } = this.#position;
+    return startLog(pageSize, (sequence + 1) >>> 0, (salt1 + REPLACEMENT_STEP) >>> 0, (salt2 + frames) >>> 0);
+  }
+
+  /** How many frames of this log were known to who made `other` in its place, or null when it is no replacement. */
+  knownTo(other: LogPosition): number | null {
+    const { salt1, salt2 } = this.#position;
+    return (other.salt1 - salt1) >>> 0 === REPLACEMENT_STEP ? (other.salt2 - salt2) >>> 0 : null;
+  }
+
+  /** Whether `other` is this log started over, once or several times. */
+  isFollowedBy(other: LogPosition): boolean {
+    const steps = (other.salt1 - this.#position.salt1) >>> 0;
+    return steps >= 1 && steps <= MAX_SUCCESSORS;
+  }
+
+  /**
    * Starts over in place. The header is durable before any frame is written: mixed up by a power cut, an old header
    * with old frames would put old pages over a newer base.
    */
   *restart(start: LogPosition, keepBytes: number): Program<void> {
     this.#position = start;
+    this.#ends.clear();
     this.#file.write(writeHeader(start), 0);
     this.#keepBytes = keepBytes;
     yield* this.sync();
@@ -218,6 +269,19 @@ export class Log {
       // Only room for later: a disk too full for it may still hold the transaction, and its sync will tell.
       this.#allocated = this.#file.size();
     }
+  }
+
+  /** Our last frame, if there is one, and the header of a next one. */
+  #readLast(): Uint8Array {
+    const stride = this.#position.frames === 0 ? 0 : frameBytes(this.#position.pageSize);
+    const target = this.#last.subarray(0, stride + FRAME_HEADER_BYTES);
+    return target.subarray(0, this.#file.read(target, endOf(this.#position) - stride));
+  }
+
+  #isWholeIn(last: Uint8Array): boolean {
+    const { frames, pageSize } = this.#position;
+    if (frames === 0) return true;
+    return last.length >= frameBytes(pageSize) && endsLog(last.subarray(0, FRAME_HEADER_BYTES), this.#position);
   }
 
   #read(at: number, bytes: number): Uint8Array {

@@ -11,7 +11,10 @@ export function toDelta(
 }
 
 /** `pages` with what was scanned on top. */
-export function overlay(pages: Pages, { pages: newer, pageCount }: Scanned): Pages {
+export function overlay(
+  pages: Pages,
+  { pages: newer, pageCount }: Pick<Scanned, "pages" | "pageCount"> | PageDelta,
+): Pages {
   return {
     pageSize: pages.pageSize,
     pageCount: pageCount ?? pages.pageCount,

@@ -95,6 +95,14 @@ export function continuesLog(frameHeader: Uint8Array, { salt1, salt2 }: LogPosit
   return view.getUint32(0) !== 0 && view.getUint32(8) === salt1 && view.getUint32(12) === salt2;
 }
 
+/** Whether a frame's header is that of the last frame in front of `position`. */
+export function endsLog(frameHeader: Uint8Array, { salt1, salt2, sum1, sum2 }: LogPosition): boolean {
+  if (frameHeader.length < FRAME_HEADER_BYTES) return false;
+  const view = viewOf(frameHeader);
+  const isOfLog = view.getUint32(8) === salt1 && view.getUint32(12) === salt2;
+  return isOfLog && view.getInt32(16) === sum1 && view.getInt32(20) === sum2;
+}
+
 /** The frames of one transaction, in a buffer that is used again by the next call, and the position after them. */
 export class FrameWriter {
   #buffer: Uint8Array = new Uint8Array(0);

@@ -1,0 +1,180 @@
+// A log that is written over in place while stores have it open: cut short, or its tail zeroed. What was acknowledged is
+// put back from memory, or the store that holds it refuses; it is never gone quietly (L7).
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { SqliteStore } from "../node.ts";
+import { endOf, startLog } from "../wal/wal.ts";
+import { fileAdapter } from "./index.ts";
+import { sample, temporaryFolder } from "./testing.ts";
+
+function place(): string {
+  return path.join(temporaryFolder(onTestFinished), "a.db");
+}
+
+/** What somebody finds who opens the files as they are now. */
+async function stored(file: string): Promise<Record<string, number>> {
+  const copy = place();
+  for (const suffix of ["", "-wal"]) {
+    if (fs.existsSync(file + suffix)) fs.copyFileSync(file + suffix, copy + suffix);
+  }
+  const store = await SqliteStore.create(copy, { mustExist: true });
+  const found = versions(store);
+  expect(store.verify()).toEqual([]);
+  store.close();
+  return found;
+}
+
+function versions(store: SqliteStore): Record<string, number> {
+  return Object.fromEntries(store.listExecutions().items.map(({ id, version }) => [id, version]));
+}
+
+/** Frames in a log, as far as their salts are those of its header. */
+function framesIn(file: string): number {
+  const log = fs.readFileSync(`${file}-wal`);
+  const salts = log.subarray(16, 24);
+  let frames = 0;
+  while (log.subarray(at(frames) + 8, at(frames) + 16).equals(salts)) frames++;
+  return frames;
+}
+
+const at = (frames: number): number => endOf({ ...startLog(4096, 0, 0, 0), frames });
+
+interface Damage {
+  readonly name: string;
+  /** Leaves the first so many bytes. */
+  readonly cut: (log: string, bytes: number) => void;
+}
+
+const DAMAGES: readonly Damage[] = [
+  { name: "cut short", cut: (log, bytes) => fs.truncateSync(log, bytes) },
+  {
+    name: "zeroed at its end",
+    cut(log, bytes) {
+      const whole = fs.readFileSync(log);
+      fs.writeFileSync(log, whole.fill(0, bytes), { flag: "r+" });
+    },
+  },
+];
+
+const refusal = expect.objectContaining({ name: "StorageRefused", code: "storage-replaced" });
+
+describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
+  test.each([
+    { where: "to nothing", bytes: () => 0 },
+    { where: "behind its header", bytes: () => at(0) },
+    { where: "in its last frame's header", bytes: (frames: number) => at(frames - 1) + 10 },
+    { where: "in its last frame", bytes: (frames: number) => at(frames - 1) },
+    { where: "between frames", bytes: (frames: number) => at(frames - 2) },
+  ])("L2 L7 $where: what its only store acknowledged is put back by its next commit", async ({ bytes }) => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    const one = sample("one");
+    for (let i = 0; i < 3; i++) store.save(one);
+    store.save(sample("two"));
+    cut(`${file}-wal`, bytes(framesIn(file)));
+    store.save(one);
+    expect(await stored(file)).toEqual({ one: 4, two: 1 });
+    store.close();
+    expect(await stored(file)).toEqual({ one: 4, two: 1 });
+  });
+
+  test("L2 L7 and by its close, though nothing was asked of it since", async () => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    store.save(sample("one"));
+    cut(`${file}-wal`, at(1));
+    store.close();
+    expect(await stored(file)).toEqual({ one: 1 });
+    expect(fs.readdirSync(path.dirname(file))).toEqual(["a.db"]);
+  });
+
+  test("L2 L7 a store that leaves before others puts back what they have not seen", async () => {
+    const file = place();
+    const [a, b] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+    a.save(sample("one"));
+    b.save(sample("two"));
+    cut(`${file}-wal`, at(0));
+    b.close();
+    expect(versions(a)).toEqual({ one: 1, two: 1 });
+    a.close();
+    expect(await stored(file)).toEqual({ one: 1, two: 1 });
+  });
+
+  test.each([0, 1, 8])(
+    "L2 L4 of two that have the same, one puts it back and the other follows (cut to %i)",
+    async (frames) => {
+      const file = place();
+      const [a, b] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+      a.save(sample("one"));
+      b.save(sample("two"));
+      expect(versions(a)).toEqual({ one: 1, two: 1 });
+      cut(`${file}-wal`, at(frames));
+      a.save(sample("three"));
+      expect(versions(b)).toEqual({ one: 1, three: 1, two: 1 });
+      b.save(sample("four"));
+      expect(versions(a)).toEqual({ four: 1, one: 1, three: 1, two: 1 });
+      a.close();
+      b.close();
+      expect(await stored(file)).toEqual({ four: 1, one: 1, three: 1, two: 1 });
+    },
+  );
+
+  test.each([
+    { left: "all that the other one knew", kept: 0, commits: [1, 3] },
+    { left: "less than the other one knew", kept: -1, commits: [1, 3, 12] },
+    { left: "nothing", kept: -Infinity, commits: [1, 3, 12] },
+  ])(
+    "L4 L7 with $left left: after another one wrote without it, who holds a commit that is gone refuses",
+    async (row) => {
+      for (const commits of row.commits) {
+        const file = place();
+        // Twelve commits are more than one log.
+        const [a, b] = [
+          await SqliteStore.create(fileAdapter(file, { checkpointFrames: 20 })),
+          await SqliteStore.create(fileAdapter(file, { checkpointFrames: 20 })),
+        ];
+        a.save(sample("one"));
+        const frames = framesIn(file);
+        b.save(sample("acknowledged"));
+        cut(`${file}-wal`, Math.max(0, at(frames + row.kept)));
+        const other = sample("other");
+        for (let i = 0; i < commits; i++) a.save(other);
+        expect(() => b.load("acknowledged")).toThrow(refusal);
+        expect(() => b.save(sample("two"))).toThrow(refusal);
+        b.close();
+        a.close();
+        expect(await stored(file)).toEqual({ one: 1, other: commits });
+      }
+    },
+  );
+
+  test("L2 L4 one that is behind reads up to the cut, and takes the rest from the one that has it", async () => {
+    const file = place();
+    const [a, b] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+    a.save(sample("one"));
+    b.save(sample("two"));
+    const frames = framesIn(file);
+    b.save(sample("three"));
+    cut(`${file}-wal`, at(frames));
+    expect(versions(a)).toEqual({ one: 1, two: 1 });
+    expect(versions(b)).toEqual({ one: 1, three: 1, two: 1 });
+    expect(versions(a)).toEqual({ one: 1, three: 1, two: 1 });
+    a.save(sample("four"));
+    a.close();
+    b.close();
+    expect(await stored(file)).toEqual({ four: 1, one: 1, three: 1, two: 1 });
+  });
+});
+
+describe("a log taken away", () => {
+  test.each(["removed", "cut to nothing"])("L2 L7 %s: its store's close puts it back", async (how) => {
+    const file = place();
+    const store = await SqliteStore.create(file);
+    store.save(sample("one"));
+    if (how === "removed") fs.rmSync(`${file}-wal`);
+    else fs.truncateSync(`${file}-wal`, 0);
+    store.close();
+    expect(await stored(file)).toEqual({ one: 1 });
+  });
+});
