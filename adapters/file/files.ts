@@ -1,7 +1,7 @@
 // A SQLite file and its log as one thing: opened together, made together, and asked together whether they are still as
 // they were left. Needs the lease, except for `isCurrent`. Knows nothing of commits.
 import { ImageCorrupt, StorageRefused } from "../../src/errors.ts";
-import type { LoadedImage, PageDelta } from "../../src/port.ts";
+import type { LoadedImage, PageDelta, Pages } from "../../src/port.ts";
 import type { Base } from "../wal/base.ts";
 import { committed, refuseOtherLog } from "../wal/database-file.ts";
 import { type Log, randomSalt } from "../wal/log.ts";
@@ -10,6 +10,7 @@ import { type LogPosition, type Scanned, startLog } from "../wal/wal.ts";
 import { createBase, modeOf, openBase } from "./base-file.ts";
 import { remove, syncDirectoryOf } from "./disk.ts";
 import { identityAt } from "./in-place.ts";
+import { KnownBase } from "./known-base.ts";
 import { createLog, isOtherThanLog, openLog } from "./log-file.ts";
 import { translating } from "./translating.ts";
 
@@ -26,6 +27,8 @@ export class Files {
   #base: Base | null = null;
   #log: Log | null = null;
   #madeLog = false;
+  #known: KnownBase | null = null;
+  #isOverwritten = false;
 
   constructor(path: string, place: string) {
     this.#path = path;
@@ -65,7 +68,7 @@ export class Files {
   *#openBoth(isStrict: boolean, isLeft: boolean): Program<Opened | null> {
     const base = openBase(this.#path, this.#place);
     const found = translating(this.#place, () => openLog(this.logPath));
-    this.#base = base;
+    this.#noteBase(base);
     this.#log = found?.log ?? null;
     const scanned = committed(found?.scanned ?? null);
     if (base === null) {
@@ -91,7 +94,7 @@ export class Files {
   /** Makes both, the file with these pages. */
   *create(delta: PageDelta): Program<void> {
     const base = yield* createBase(this.#path, this.#place, this.#temporary(), delta);
-    this.#base = base;
+    this.#noteBase(base);
     try {
       yield* this.#makeLog(delta.pageSize);
     } catch (error) {
@@ -122,10 +125,24 @@ export class Files {
     return !this.#log.isSameLog() || this.#log.hasMore();
   }
 
+  /** Refuses a file that is not ours any more. What was written over in place is only known to be when `mayFold` said so. */
   refuseReplaced(): void {
+    if (this.#isOverwritten) {
+      const problem =
+        "another database was copied over it while it was open, or it was cut; nothing was written into it, and the log " +
+        "(-wal) is kept. Restore the file, or move the log away to open what is there now";
+      throw new StorageRefused("storage-replaced", this.#place, problem);
+    }
     if (this.#base === null || this.#base.isInPlace()) return;
     const problem = "the file was replaced or removed while it was open; open it again";
     throw new StorageRefused("storage-replaced", this.#place, problem);
+  }
+
+  /** Whether what is in memory may go to the base, or over it: not when another database was copied there. */
+  mayFold(pages: Pages, isLogged: (number: number) => boolean, everything: boolean): boolean {
+    if (this.#log !== null)
+      this.#isOverwritten ||= this.#known?.admits(this.#log, pages, isLogged, everything) === false;
+    return !this.#isOverwritten;
   }
 
   /** Never throws: a file that does not close goes with its process, and nothing that was written depends on it. */
@@ -139,6 +156,12 @@ export class Files {
     }
     this.#log = null;
     this.#base = null;
+  }
+
+  #noteBase(base: Base | null): void {
+    this.#base = base;
+    this.#known = base === null ? null : new KnownBase(base);
+    this.#isOverwritten = false;
   }
 
   /** SQLite would delete such a log as left over; what is in it may be all that is left (L7). */

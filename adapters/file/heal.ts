@@ -4,6 +4,7 @@
 import { StorageRefused } from "../../src/errors.ts";
 import type { Pages } from "../../src/port.ts";
 import type { Base } from "../wal/base.ts";
+import { framesReplaced, isSuccessor } from "../wal/lineage.ts";
 import type { Log } from "../wal/log.ts";
 import type { LogPosition, Scanned } from "../wal/wal.ts";
 
@@ -50,9 +51,9 @@ export function judge(
 
 /** Whether what is found goes on from all that we have. */
 function isFollowed(known: Log, end: LogPosition, found: LogPosition): boolean {
-  if (known.isFollowedBy(found)) return true;
+  if (isSuccessor(found, known.position)) return true;
   // Made by another store from its memory, when the end of ours was lost: it need not have seen all that we have.
-  const frames = known.knownTo(found);
+  const frames = framesReplaced(found, known.position);
   return frames !== null && frames >= end.frames;
 }
 

@@ -3,6 +3,7 @@
 import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
 import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Checkpoint } from "../wal/checkpoint.ts";
+import { replacementOf } from "../wal/lineage.ts";
 import type { Log } from "../wal/log.ts";
 import { overlay, toDelta } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
@@ -214,9 +215,12 @@ export class FileStorage {
     try {
       const verdict = judge(this.place, base, log, last?.position ?? log.position, whole, found);
       if (verdict === "disk") return isRead ? yield* this.#reload() : null;
+      const isLogged = (number: number): boolean =>
+        this.#checkpoint.isLogged(number) || last?.pages.has(number) === true;
+      if (!this.#files.mayFold(whole, isLogged, true)) this.#files.refuseReplaced();
       const missing = verdict === "ours" ? base.differences(whole) : new Map<number, Uint8Array>();
       const delta = missing.size === 0 ? null : toDelta(missing, whole.pageCount, log.position);
-      yield* this.#files.replaceLog(last === null ? log.replacement() : log.successor(), delta);
+      yield* this.#files.replaceLog(last === null ? replacementOf(log.position) : log.successor(), delta);
       this.#known = this.#files.pair!.log.position;
       this.#checkpoint.reset();
       this.#checkpoint.note(missing.keys());
@@ -261,6 +265,7 @@ export class FileStorage {
       // The base may not run ahead of the log: half of a checkpoint needs all of the log over it. Relaxed, the log may
       // reach the disk later than the base would; so it is made durable first, and then all is copied at once.
       if (!this.#strict) yield* log.settle();
+      if (!this.#files.mayFold(pages, (number) => this.#checkpoint.isLogged(number), everything)) return;
       if (!(yield* this.#checkpoint.advance(base, pages, everything))) return;
       // Once more: one may have come while the base was synced.
       if (this.#shm.hasReaders()) return;

@@ -38,6 +38,13 @@ export class Base {
     return loadImage(this.#place, this.#file, this.pageSize, log);
   }
 
+  /** A page as it is in this file, or null when that ends before. */
+  page(number: number): Uint8Array | null {
+    const page = readPart(this.#file, (number - 1) * this.pageSize, this.pageSize);
+    if (number === 1) markAsRollback(page);
+    return page.length < this.pageSize ? null : page;
+  }
+
   /** The pages of `pages` that this file does not have, or not so. */
   differences(pages: Pages): Map<number, Uint8Array> {
     const found = new Map<number, Uint8Array>();
@@ -46,7 +53,7 @@ export class Base {
       const length = this.#file.read(stored, (number - 1) * pages.pageSize);
       if (number === 1) markAsRollback(stored);
       const wanted = pages.page(number);
-      if (length < pages.pageSize || !sameBytes(stored, wanted)) found.set(number, wanted);
+      if (length < pages.pageSize || !samePage(stored, wanted)) found.set(number, wanted);
     }
     return found;
   }
@@ -91,7 +98,7 @@ function endOfRun(numbers: readonly number[], from: number, most: number): numbe
 }
 
 /** Whole pages, which are aligned: compared by words. */
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+export function samePage(a: Uint8Array, b: Uint8Array): boolean {
   const x = new Uint32Array(a.buffer, a.byteOffset, a.length / 4);
   const y = new Uint32Array(b.buffer, b.byteOffset, b.length / 4);
   for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;

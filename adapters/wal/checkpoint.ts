@@ -60,6 +60,11 @@ export class Checkpoint {
     }
   }
 
+  /** Whether the log holds a page: of those that it does not, the base alone has the last state. */
+  isLogged(number: number): boolean {
+    return this.#logged.has(number);
+  }
+
   /** The log is another one. */
   reset(): void {
     this.#logged.clear();

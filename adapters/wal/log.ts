@@ -1,6 +1,7 @@
 // One log in SQLite's format: appended to, restarted in place, and put right after a write that failed. Everything here
 // needs the lease, except `isCurrent`. Knows nothing of the base, and nothing of where its file comes from.
 import type { PageDelta } from "../../src/port.ts";
+import { samePage } from "./base.ts";
 import { refuseHole } from "./broken-log.ts";
 import type { Program } from "./program.ts";
 import { type RandomAccessFile, type ReadableFile, readPart } from "./random-access-file.ts";
@@ -12,6 +13,7 @@ import {
   FRAME_HEADER_BYTES,
   FrameWriter,
   type LogPosition,
+  markAsRollback,
   readHeader,
   scan,
   type Scanned,
@@ -23,11 +25,6 @@ import {
 /** Space is taken ahead in steps: writing into space that is there already costs half as much to make durable. */
 const FIRST_STEP_BYTES = 64 * 1024;
 const LARGEST_STEP_BYTES = 1024 * 1024;
-
-/** A log of ours counts its first salt up by one each time; a stranger's is random, and this near one time in 65,536. */
-const MAX_SUCCESSORS = 0xffff;
-/** Out of reach of those, from both sides. */
-const REPLACEMENT_STEP = 0x40000000;
 
 /** The start of the log in a file, or null when SQLite would take it for empty. */
 export function headerOf(file: ReadableFile): LogPosition | null {
@@ -136,6 +133,19 @@ export class Log {
     return scan(this.#position, (at, bytes) => readPart(this.#file, at, bytes));
   }
 
+  /** Whether one of our frames holds this very page. Looks at all of them. */
+  hasFrame(number: number, bytes: Uint8Array): boolean {
+    for (let frames = 0; frames < this.#position.frames; frames++) {
+      const at = endOf({ ...this.#position, frames });
+      if (this.#read(at, FRAME_HEADER_BYTES).length < FRAME_HEADER_BYTES) return false;
+      if (this.#probeView.getUint32(0) !== number) continue;
+      const page = readPart(this.#file, at + FRAME_HEADER_BYTES, bytes.length);
+      if (number === 1) markAsRollback(page);
+      if (samePage(page, bytes)) return true;
+    }
+    return false;
+  }
+
   /** Whether this log, which went up to `end`, held exactly what `other` holds when it ended there. */
   isPrefix(other: LogPosition, end: LogPosition): boolean {
     if (other.salt1 !== end.salt1 || other.salt2 !== end.salt2) return false;
@@ -205,27 +215,6 @@ export class Log {
   successor(): LogPosition {
     const { pageSize, sequence, salt1 } = this.#position;
     return startLog(pageSize, (sequence + 1) >>> 0, (salt1 + 1) >>> 0, randomSalt());
-  }
-
-  /**
-   * The same for one that takes the place of a log whose end is lost. There may have been more than we know, so nobody may
-   * take it for a successor unseen: its salts lead far from this one, and tell how much of this one is in it.
-   */
-  replacement(): LogPosition {
-    const { pageSize, sequence, salt1, salt2, frames } = this.#position;
-    return startLog(pageSize, (sequence + 1) >>> 0, (salt1 + REPLACEMENT_STEP) >>> 0, (salt2 + frames) >>> 0);
-  }
-
-  /** How many frames of this log were known to who made `other` in its place, or null when it is no replacement. */
-  knownTo(other: LogPosition): number | null {
-    const { salt1, salt2 } = this.#position;
-    return (other.salt1 - salt1) >>> 0 === REPLACEMENT_STEP ? (other.salt2 - salt2) >>> 0 : null;
-  }
-
-  /** Whether `other` is this log started over, once or several times. */
-  isFollowedBy(other: LogPosition): boolean {
-    const steps = (other.salt1 - this.#position.salt1) >>> 0;
-    return steps >= 1 && steps <= MAX_SUCCESSORS;
   }
 
   /**
