@@ -99,10 +99,12 @@ export class FlushFailed extends PerdureError {
    */
   readonly code: "flush-failed" | "no-space" | "quota" | "outcome-unknown";
 
-  constructor(place: string, cause: unknown, outcome: "undone" | "unknown" = "undone") {
+  /** @param outcome "none": there was no commit to be undone */
+  constructor(place: string, cause: unknown, outcome: "undone" | "none" | "unknown" = "undone") {
     const reason = systemCode(cause) ?? domName(cause);
     const code = outcome === "unknown" ? "outcome-unknown" : flushCode(reason);
-    super(`${FLUSH_PROBLEMS[code](place, reason)}; ${FLUSH_REMEDIES[code]}`, { cause });
+    const effect = { undone: "the commit was undone, ", none: "nothing was changed, ", unknown: "" }[outcome];
+    super(`${FLUSH_PROBLEMS[code](place, reason)}; ${effect}${FLUSH_REMEDIES[code]}`, { cause });
     this.code = code;
   }
 }
@@ -116,9 +118,9 @@ const FLUSH_PROBLEMS = {
 } as const;
 
 const FLUSH_REMEDIES = {
-  "flush-failed": "the commit was undone, try again",
-  "no-space": "the commit was undone, free some space and try again",
-  quota: "the commit was undone, delete some of the site's data, or ask for persistent storage, and try again",
+  "flush-failed": "try again",
+  "no-space": "free some space and try again",
+  quota: "delete some of the site's data, or ask for persistent storage, and try again",
   "outcome-unknown": "load it again to see, and try again when it was not",
 } as const;
 

@@ -124,8 +124,10 @@ export class Claim {
   #traces(): { readonly file: string; readonly owner: Owner }[] {
     const folder = path.dirname(this.#lockFile);
     const prefix = `${path.basename(this.#lockFile)}.`;
-    const files = fs.readdirSync(folder).filter((name) => name.startsWith(prefix));
-    return files.flatMap((name) => {
+    // Folders and links that are named so are nobody's.
+    const files = fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+    return files.flatMap(({ name }) => {
+      if (!name.startsWith(prefix)) return [];
       const file = path.join(folder, name);
       const found = readOwnerFile(file);
       return found === null ? [] : [{ file, owner: found.owner }];

@@ -112,6 +112,20 @@ export function inspect(
   return found === undefined ? null : { isFile: found.isFile(), mode: found.mode & 0o777, size: found.size };
 }
 
+/** Refuses what is no file where files of ours belong. */
+export function refuseStrangers(file: string, place: string): void {
+  const refuse = (beside: string): never => {
+    const problem = `something that is no file lies where one of its own belongs (${beside}); move it away`;
+    throw new StorageRefused("storage-unreadable", place, problem);
+  };
+  for (const beside of [`${file}-wal`, `${file}-journal`]) {
+    if (fs.statSync(beside, { throwIfNoEntry: false })?.isFile() === false) refuse(beside);
+  }
+  // A lock that is a link names somebody else's, or nobody's.
+  const lock = `${file}-lock`;
+  if (fs.lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) refuse(lock);
+}
+
 /** Gives a finished file its name; fails when the name is taken. */
 export function publish(temporary: string, file: string): void {
   fs.linkSync(temporary, file);

@@ -12,6 +12,7 @@ import {
 import type { Program } from "../wal/program.ts";
 import { Claim } from "./claim.ts";
 import { describe, type Owner, thisProcess } from "./owner.ts";
+import { refusalOf } from "./translating.ts";
 
 /** Tokens of the leases held on this thread: waiting for one of them while blocking would be forever. */
 const heldHere = new Set<string>();
@@ -149,11 +150,9 @@ export class Lease {
       case "ENOSYS":
         return refuse("unsupported", "the lock file beside it is a hard link, and this file system has none");
       case "EIO":
-      case "ENOSPC":
-      case "EDQUOT":
-        return new FlushFailed(this.#place, cause);
+        return new FlushFailed(this.#place, cause, "none");
       default:
-        return refuse("storage-denied", `the lock file beside it cannot be made (${code ?? "unknown"})`);
+        return refusalOf(this.#place, code, cause, "the lock file beside it cannot be made");
     }
   }
 }

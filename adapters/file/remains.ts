@@ -5,11 +5,13 @@ import { problemIn, type Remains } from "../../src/port.ts";
 import type { DatabaseFile } from "../wal/database-file.ts";
 import { remainsOf, remainsOfBytes } from "../wal/remains.ts";
 import { resolvePlace } from "./disk.ts";
+import { checkPath } from "./options.ts";
 import { translating } from "./translating.ts";
 
 /** Reads file and log, or takes their bytes. Throws `StorageRefused` when nothing is there, or it cannot be read. */
 export function remains(from: string | DatabaseFile): Remains {
   if (typeof from !== "string") return remainsOfBytes(from);
+  checkPath(from);
   const path = translating(from, () => resolvePlace(from));
   const database = readIfThere(from, path);
   const wal = readIfThere(from, `${path}-wal`);

@@ -11,7 +11,7 @@ import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog } from "../wal/wal.ts";
 import { openBase } from "./base-file.ts";
-import { inspect, remove, resolvePlace } from "./disk.ts";
+import { inspect, refuseStrangers, remove, resolvePlace } from "./disk.ts";
 import { Files } from "./files.ts";
 import { judge } from "./heal.ts";
 import { Lease } from "./lease.ts";
@@ -157,6 +157,7 @@ export class FileStorage {
   /** What can be seen without the lease, so that a place that is refused is not even locked. */
   #refuseEarly(path: string): void {
     const found = translating(this.place, () => inspect(path));
+    translating(this.place, () => refuseStrangers(path, this.place));
     if (found !== null) translating(this.place, () => openBase(path, this.place))?.close();
     else if (this.#mustExist) throw new StorageRefused("storage-missing", this.place, "nothing is there (mustExist)");
   }

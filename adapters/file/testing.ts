@@ -77,6 +77,22 @@ export async function withCalls<T>(
   }
 }
 
+/** Runs `work` with `before` asked ahead of every file that is opened; it may throw the fault. */
+export async function withOpens<T>(before: (file: string) => void, work: () => Promise<T> | T): Promise<T> {
+  const original = fs.openSync;
+  fs.openSync = (file, ...more) => {
+    before(String(file));
+    return original(file, ...more);
+  };
+  syncBuiltinESMExports();
+  try {
+    return await work();
+  } finally {
+    fs.openSync = original;
+    syncBuiltinESMExports();
+  }
+}
+
 export function systemError(code: string): Error {
   return Object.assign(new Error(code), { code });
 }

@@ -91,7 +91,8 @@ function checkAdapter(where: object, options: unknown): void {
 }
 
 function checkPlace(where: string, options: PlaceOptions): PlaceOptions {
-  if (where === "" || where.includes("\0")) throw new RecordInvalid("create", [], "expected a path, and this is none");
+  if (where === "" || where.includes("\0") || !where.isWellFormed())
+    throw new RecordInvalid("create", [], "expected a path, and this is none");
   checkOptions("create", options, { ...STORE_CHECKS, ...PLACE_CHECKS }, ["options"]);
   const known = Object.entries(options).filter(([name]) => Object.hasOwn(PLACE_CHECKS, name));
   return Object.fromEntries(known);
