@@ -97,7 +97,7 @@ describe("a system that is out of", () => {
   ])("files (%s): whichever cannot be opened, it is no matter of permission", async (code, says) => {
     const file = await left();
     const before = fs.readFileSync(file);
-    for (let opens = 0, isDone = false; !isDone; opens++) {
+    for (let opens = 0; ; opens++) {
       let count = 0;
       const failing = (name: string): void => {
         if (name.startsWith(path.dirname(file)) && count++ === opens) throw systemError(code);
@@ -107,10 +107,10 @@ describe("a system that is out of", () => {
           expect(error).toMatchObject({ name: "StorageRefused", code: "storage-unreadable", cause: { code } });
           expect((error as Error).message).toMatch(says);
         });
-        isDone = count <= opens;
         store?.close();
       });
       expect(fs.readFileSync(file).equals(before)).toBe(true);
+      if (count <= opens) break;
     }
   });
 
