@@ -6,6 +6,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { systemCode } from "../../src/errors.ts";
+import { isBehind, type Reached } from "../wal/lineage.ts";
 import { identityAt, placeOf } from "./in-place.ts";
 import { dropLock, HEIR, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
 import { isDead, noteClosed, type Owner } from "./owner.ts";
@@ -24,6 +25,7 @@ export class Claim {
   /** The lock file, open, since we made it ours. */
   #lock: { readonly fd: number; readonly isInPlace: () => boolean } | null = null;
   #inherited = false;
+  #reached: Reached | null = null;
 
   /** `mode` is the database's: who may use it must be able to read whose turn it is. */
   constructor(lockFile: string, owner: Owner, mode: number) {
@@ -36,6 +38,15 @@ export class Claim {
   /** Whether the lock came from a process that died writing. */
   get inherited(): boolean {
     return this.#inherited;
+  }
+
+  /** How far those got who had the lock before us, as far as they could tell. */
+  get reached(): Reached | null {
+    return this.#reached;
+  }
+
+  forgetReached(): void {
+    this.#reached = null;
   }
 
   /** Whether somebody cleared the directory, our file with it. */
@@ -67,10 +78,13 @@ export class Claim {
     return this.#owner;
   }
 
-  /** Says that we are done writing. */
-  end(): void {
+  /** Says that we are done writing, and how far that got. */
+  end(reached: Reached | null = null): void {
     this.#inherited = false;
-    this.rest();
+    if (reached === null) return this.rest();
+    // Who could not catch up with another one hands on what that had got to.
+    const isBehindIt = this.#reached !== null && isBehind(reached, this.#reached);
+    attempt(() => this.#file.markReached(isBehindIt ? this.#reached! : reached));
   }
 
   /** Says that we are not writing. A mark that cannot be taken away makes others wait longer, and fails nothing. */
@@ -154,6 +168,7 @@ export class Claim {
       if (found?.owner.token !== owner.token) return null;
       const stillThere = this.#inTheWay(found);
       if (stillThere !== null) return stillThere;
+      this.#note(found);
       const isGone = this.#isGone(owner);
       this.#follow(isGone ? null : owner.token);
       replaceLock(this.#file, this.#lockFile);
@@ -222,10 +237,17 @@ export class Claim {
   #writerBehind(token: string): Owner | null {
     const file = `${this.#lockFile}.${token}`;
     const found = readOwnerFile(file);
-    if (found === null || !found.isWriting) return null;
+    if (found === null) return null;
+    this.#note(found);
+    if (!found.isWriting) return null;
     if (!isDead(found.owner, file)) return found.owner;
     this.#inherited = true;
     return null;
+  }
+
+  #note({ reached }: Sighting): void {
+    if (reached === null || (this.#reached !== null && isBehind(reached, this.#reached))) return;
+    this.#reached = reached;
   }
 
   #follow(predecessor: string | null): void {

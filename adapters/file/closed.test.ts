@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { PerdureError, SqliteStore } from "../node.ts";
 import { fileAdapter } from "./index.ts";
 import { thisProcess } from "./owner.ts";
+import { formatOwnerFile } from "./owner-file.ts";
 import { sample, systemError, temporaryFolder, withCalls } from "./testing.ts";
 
 test("L2 L4 closed while every call fails, the place can be opened again on this thread, and has what was acknowledged", async () => {
@@ -68,7 +69,7 @@ test.each([{ token: "/../../precious" }, { token: "" }, { token: 7 }, { pid: "x"
     // Of this machine, and dead.
     const owner =
       forged === null ? null : { ...thisProcess(), pid: 999_999_999, started: "1", locked: false, ...forged };
-    fs.writeFileSync(`${file}-lock`, `0\n${"../../precious".padEnd(32)}\n${JSON.stringify(owner)}`);
+    fs.writeFileSync(`${file}-lock`, formatOwnerFile(owner, false, "../../precious"));
     const opening = SqliteStore.create(fileAdapter(file, { busyTimeoutMs: 1000 }));
     if (fs.existsSync(`${file}-lock.`)) await expect(opening).rejects.toBeInstanceOf(PerdureError);
     else (await opening).close();

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { SqliteStore } from "../node.ts";
 import { endOf, startLog } from "../wal/wal.ts";
 import { fileAdapter } from "./index.ts";
-import { sample, temporaryFolder } from "./testing.ts";
+import { contents, sample, temporaryFolder } from "./testing.ts";
 
 function place(): string {
   return path.join(temporaryFolder(onTestFinished), "a.db");
@@ -121,11 +121,50 @@ describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
   );
 
   test.each([
+    { left: "all that it knows", kept: 0 },
+    { left: "less", kept: -1 },
+    { left: "nothing", kept: -Infinity },
+  ])("L4 L7 with $left left: who is behind writes nothing, until who is not puts it back", async ({ kept }) => {
+    const file = place();
+    const [a, b] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+    a.save(sample("one"));
+    const frames = framesIn(file);
+    b.save(sample("acknowledged"));
+    cut(`${file}-wal`, Math.max(0, at(frames + kept)));
+    const before = contents(path.dirname(file));
+    const two = sample("two");
+    for (let i = 0; i < 2; i++) expect(() => a.save(two)).toThrow(refusal);
+    const after = contents(path.dirname(file));
+    for (const name of ["a.db", "a.db-wal"]) expect(after[name]).toBe(before[name]);
+    expect(b.load("acknowledged")?.version).toBe(1);
+    a.save(two);
+    b.close();
+    a.close();
+    expect(await stored(file)).toEqual({ acknowledged: 1, one: 1, two: 1 });
+  });
+
+  test("L4 L7 a third one in between does not make it forgotten", async () => {
+    const file = place();
+    const [a, b, c] = [await SqliteStore.create(file), await SqliteStore.create(file), await SqliteStore.create(file)];
+    a.save(sample("one"));
+    const frames = framesIn(file);
+    expect(versions(c)).toEqual({ one: 1 });
+    b.save(sample("acknowledged"));
+    cut(`${file}-wal`, at(frames));
+    expect(() => c.save(sample("three"))).toThrow(refusal);
+    expect(() => a.save(sample("four"))).toThrow(refusal);
+    c.close();
+    a.close();
+    b.close();
+    expect(await stored(file)).toEqual({ acknowledged: 1, one: 1 });
+  });
+
+  test.each([
     { left: "all that the other one knew", kept: 0, commits: [1, 3] },
     { left: "less than the other one knew", kept: -1, commits: [1, 3, 12] },
     { left: "nothing", kept: -Infinity, commits: [1, 3, 12] },
   ])(
-    "L4 L7 with $left left: after another one wrote without it, who holds a commit that is gone refuses",
+    "L4 L7 with $left left, and the lock files too: after another one wrote without it, who holds a commit that is gone refuses",
     async (row) => {
       for (const commits of row.commits) {
         const file = place();
@@ -138,6 +177,9 @@ describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
         const frames = framesIn(file);
         b.save(sample("acknowledged"));
         cut(`${file}-wal`, Math.max(0, at(frames + row.kept)));
+        for (const name of fs.readdirSync(path.dirname(file))) {
+          if (name.includes("-lock")) fs.rmSync(path.join(path.dirname(file), name));
+        }
         const other = sample("other");
         for (let i = 0; i < commits; i++) a.save(other);
         expect(() => b.load("acknowledged")).toThrow(refusal);
@@ -149,7 +191,7 @@ describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
     },
   );
 
-  test("L2 L4 one that is behind reads up to the cut, and takes the rest from the one that has it", async () => {
+  test("L2 L4 one that is behind does not take the cut for the end, and gets the rest from the one that has it", async () => {
     const file = place();
     const [a, b] = [await SqliteStore.create(file), await SqliteStore.create(file)];
     a.save(sample("one"));
@@ -157,7 +199,7 @@ describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
     const frames = framesIn(file);
     b.save(sample("three"));
     cut(`${file}-wal`, at(frames));
-    expect(versions(a)).toEqual({ one: 1, two: 1 });
+    expect(() => versions(a)).toThrow(refusal);
     expect(versions(b)).toEqual({ one: 1, three: 1, two: 1 });
     expect(versions(a)).toEqual({ one: 1, three: 1, two: 1 });
     a.save(sample("four"));

@@ -112,8 +112,8 @@ export function inspect(
   return found === undefined ? null : { isFile: found.isFile(), mode: found.mode & 0o777, size: found.size };
 }
 
-/** Refuses what is no file where files of ours belong. */
-export function refuseStrangers(file: string, place: string): void {
+/** Refuses what is no file where files of ours belong, beside `file`; gives that back. */
+export function refuseStrangers(file: string, place: string): string {
   const refuse = (beside: string): never => {
     const problem = `something that is no file lies where one of its own belongs (${beside}); move it away`;
     throw new StorageRefused("storage-unreadable", place, problem);
@@ -124,6 +124,7 @@ export function refuseStrangers(file: string, place: string): void {
   // A lock that is a link names somebody else's, or nobody's.
   const lock = `${file}-lock`;
   if (fs.lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) refuse(lock);
+  return file;
 }
 
 /** Gives a finished file its name; fails when the name is taken. */

@@ -4,13 +4,16 @@
 import { StorageRefused } from "../../src/errors.ts";
 import type { Pages } from "../../src/port.ts";
 import type { Base } from "../wal/base.ts";
-import { framesReplaced, isSuccessor } from "../wal/lineage.ts";
+import { framesReplaced, isSuccessor, replacementOf } from "../wal/lineage.ts";
 import type { Log } from "../wal/log.ts";
+import { overlay } from "../wal/pages.ts";
 import type { LogPosition, Scanned } from "../wal/wal.ts";
+import type { Files } from "./files.ts";
+import { openLog } from "./log-file.ts";
 
 const CHANGE_COUNTER_AT = 24;
 
-export type Verdict =
+type Verdict =
   /** The disk has all that we have, and maybe more: load it. */
   | "disk"
   /** The disk has exactly what we have. */
@@ -18,13 +21,43 @@ export type Verdict =
   /** The disk has less than was acknowledged: write the difference. */
   | "ours";
 
+type Pair = NonNullable<Files["pair"]>;
+
+interface Finding {
+  readonly verdict: Verdict;
+  /** How far what we go on with had got. */
+  readonly reached: LogPosition;
+  /** What there is when it is ours that counts, and the pages of it that others wrote since we looked. */
+  readonly whole: Pages;
+  readonly others: ReadonlyMap<number, Uint8Array>;
+  /** Where the log in place of the lost one starts. */
+  readonly start: LogPosition;
+}
+
+/** What became of a log that is not `log` as it was left. `pages` is what there was then. Throws `StorageRefused`. */
+export function examine(place: string, { base, log }: Pair, logPath: string, pages: Pages): Finding {
+  // Others may have appended to the old file before it was taken away; it is still open here.
+  const last = !log.isInPlace() && log.isSameLog() && log.isWhole() ? log.readOn() : null;
+  const whole = last === null ? pages : overlay(pages, last);
+  const end = last?.position ?? log.position;
+  const found = openLog(logPath);
+  try {
+    const verdict = judge(place, base, log, end, whole, found);
+    const reached = verdict === "disk" ? found!.scanned.position : end;
+    const start = last === null ? replacementOf(log.position) : log.successor();
+    return { verdict, reached, whole, others: last?.pages ?? new Map<number, Uint8Array>(), start };
+  } finally {
+    found?.log.close();
+  }
+}
+
 /**
  * @param known the log as we knew it
  * @param end where it ended, with all that others had appended
  * @param pages what was in base and log together at that end
  * @param found what is at the log's path now, or null when SQLite would find nothing there
  */
-export function judge(
+function judge(
   place: string,
   base: Base,
   known: Log,
@@ -38,7 +71,7 @@ export function judge(
     const page1 = found.scanned.pages.get(1);
     const counter = page1 === undefined ? base.readHeader().changeCounter : counterOf(page1);
     if (!isOlder(counter, pages)) return "disk";
-    throw refusal(place);
+    throw refuseCut(place);
   }
   // A copy of our log as it was some time ago, put back in its place, or what is left of it.
   if (committed && known.isPrefix(found.scanned.position, end)) return "ours";
@@ -46,7 +79,7 @@ export function judge(
   // Somebody's SQLite finished the log and took it away; who opened the file since then started from all we had.
   if (baseIsComplete) return committed ? "disk" : "same";
   if (!committed && isOlder(base.readHeader().changeCounter, pages)) return "ours";
-  throw refusal(place);
+  throw refuseCut(place);
 }
 
 /** Whether what is found goes on from all that we have. */
@@ -57,7 +90,7 @@ function isFollowed(known: Log, end: LogPosition, found: LogPosition): boolean {
   return frames !== null && frames >= end.frames;
 }
 
-function refusal(place: string): StorageRefused {
+function refuseCut(place: string): StorageRefused {
   return new StorageRefused(
     "storage-replaced",
     place,

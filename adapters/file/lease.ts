@@ -10,6 +10,7 @@ import {
   systemCode,
 } from "../../src/errors.ts";
 import type { Program } from "../wal/program.ts";
+import { isBehind, type Reached } from "../wal/lineage.ts";
 import { Claim } from "./claim.ts";
 import { describe, type Owner, thisProcess } from "./owner.ts";
 import { refusalOf } from "./translating.ts";
@@ -88,12 +89,30 @@ export class Lease {
     return this.#claim.isStillOurs();
   }
 
-  /** Lets others write. The lock stays ours until somebody wants it. */
-  release(): void {
+  /** What is there now counts as all there is. */
+  forgetLoss(): void {
+    this.#claim.forgetReached();
+  }
+
+  /** Lets others write, from `reached` in the log on. The lock stays ours until somebody wants it. */
+  release(reached: Reached | null = null): void {
     if (!this.#held) return;
     this.#held = false;
     heldHere.delete(this.#owner.token);
-    this.#claim.end();
+    this.#claim.end(reached);
+  }
+
+  /**
+   * Refuses when those who had the lease before us got further than `position`: what they wrote is gone from the log, and
+   * only they can put it back.
+   */
+  refuseLoss(position: Reached): void {
+    const { reached } = this.#claim;
+    if (reached === null || !isBehind(position, reached)) return;
+    const problem =
+      "its log (-wal) was cut, and lacks what another store committed; that one puts it back when it goes on. Is it gone, " +
+      "open this one again to take what is there";
+    throw new StorageRefused("storage-replaced", this.#place, problem);
   }
 
   /** Whether another living store has the place open. Needs the lease. Clears away what dead ones left. */

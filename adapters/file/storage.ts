@@ -3,7 +3,6 @@
 import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
 import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Checkpoint } from "../wal/checkpoint.ts";
-import { replacementOf } from "../wal/lineage.ts";
 import type { Log } from "../wal/log.ts";
 import { overlay, toDelta } from "../wal/pages.ts";
 import type { Program } from "../wal/program.ts";
@@ -13,9 +12,8 @@ import { type LogPosition, startLog } from "../wal/wal.ts";
 import { openBase } from "./base-file.ts";
 import { inspect, refuseStrangers, remove, resolvePlace } from "./disk.ts";
 import { Files } from "./files.ts";
-import { judge } from "./heal.ts";
+import { examine } from "./heal.ts";
 import { Lease } from "./lease.ts";
-import { openLog } from "./log-file.ts";
 import type { FileOptions } from "./options.ts";
 import { WalIndex } from "./shm.ts";
 import { translating, translatingProgram } from "./translating.ts";
@@ -50,13 +48,16 @@ export class FileStorage {
   }
 
   *load(): Program<LoadedImage & { readonly position: LogPosition }> {
-    const path = translating(this.place, () => resolvePlace(this.place));
+    const path = translating(this.place, () => refuseStrangers(resolvePlace(this.place), this.place));
     this.#refuseEarly(path);
     this.#files = new Files(path, this.place);
     this.#shm = new WalIndex(path);
     this.#lease = new Lease(path, this.#busyTimeoutMs, this.#blocking, inspect(path)?.mode);
     // Base and log must be read as one: a checkpoint in between would mix two states.
-    return yield* this.#leased(() => this.#loadAll());
+    const loaded = yield* this.#leased(() => this.#loadAll());
+    // Of what is gone before we came nobody here knows; it may have been put away on purpose.
+    this.#lease.forgetLoss();
+    return loaded;
   }
 
   *pull(since: LogPosition, pages: Pages): Program<News | null> {
@@ -64,7 +65,7 @@ export class FileStorage {
     // The lease is ours until the repair: nobody else can have written, and our own rejected frames are no news.
     if (this.#repair.isDue) return null;
     if (this.#lease!.held) this.#files.refuseReplaced();
-    if (this.#files.isCurrent()) return null;
+    if (this.#files.isCurrent()) return this.#nothingNew();
     // Frames that are on their way may not be seen before they are durable (L3): wait for their writer.
     return yield* this.#leased(() => this.#catchUp(pages));
   }
@@ -129,6 +130,7 @@ export class FileStorage {
     const isAlone = !lease.hasCompany();
     if (files.pair?.base.isInPlace() !== true) return;
     const isCurrent = files.isCurrent();
+    if (isCurrent) this.#nothingNew();
     const current = isCurrent || pages === null ? pages : yield* this.#lookOnceMore(files.pair, pages, isAlone);
     if (!isCurrent && current === null) return;
     const { pair } = files;
@@ -157,7 +159,6 @@ export class FileStorage {
   /** What can be seen without the lease, so that a place that is refused is not even locked. */
   #refuseEarly(path: string): void {
     const found = translating(this.place, () => inspect(path));
-    translating(this.place, () => refuseStrangers(path, this.place));
     if (found !== null) translating(this.place, () => openBase(path, this.place))?.close();
     else if (this.#mustExist) throw new StorageRefused("storage-missing", this.place, "nothing is there (mustExist)");
   }
@@ -182,13 +183,14 @@ export class FileStorage {
 
   *#catchUp(pages: Pages): Program<News | null> {
     // It may have changed while the lease was waited for.
-    if (this.#files.isCurrent()) return null;
+    if (this.#files.isCurrent()) return this.#nothingNew();
     this.#files.refuseReplaced();
     const { pair } = this.#files;
     if (pair === null) return yield* this.#reload();
     const { log } = pair;
     if (!log.isIntact()) return yield* this.#heal(pair, pages);
     const scanned = log.readOn();
+    this.#lease!.refuseLoss(scanned.position);
     if (scanned.pageCount === null) {
       if (this.#strict) log.refuseHole(this.place);
       // A writer died in the middle: what it wrote is no transaction, and must not be looked at again and again.
@@ -202,34 +204,32 @@ export class FileStorage {
     return { position: this.#known, delta: toDelta(scanned.pages, scanned.pageCount, log.position) };
   }
 
+  /** Then nothing may be missing either. */
+  #nothingNew(): null {
+    const log = this.#lease!.held ? this.#files.pair?.log : undefined;
+    if (log !== undefined) this.#lease!.refuseLoss(log.position);
+    return null;
+  }
+
   *#reload(): Program<News> {
     const { position, ...image } = yield* this.#loadAll();
     return { position, image };
   }
 
   /** The log is not the one we knew. Null when what is there is all right, and not to be read. */
-  *#heal({ base, log }: Pair, pages: Pages, isRead = true): Program<News | null> {
-    // Others may have appended to the old file before it was taken away; it is still open here.
-    const last = !log.isInPlace() && log.isSameLog() && log.isWhole() ? log.readOn() : null;
-    const whole = last === null ? pages : overlay(pages, last);
-    const found = openLog(this.#files.logPath);
-    try {
-      const verdict = judge(this.place, base, log, last?.position ?? log.position, whole, found);
-      if (verdict === "disk") return isRead ? yield* this.#reload() : null;
-      const isLogged = (number: number): boolean =>
-        this.#checkpoint.isLogged(number) || last?.pages.has(number) === true;
-      if (!this.#files.mayFold(whole, isLogged, true)) this.#files.refuseReplaced();
-      const missing = verdict === "ours" ? base.differences(whole) : new Map<number, Uint8Array>();
-      const delta = missing.size === 0 ? null : toDelta(missing, whole.pageCount, log.position);
-      yield* this.#files.replaceLog(last === null ? replacementOf(log.position) : log.successor(), delta);
-      this.#known = this.#files.pair!.log.position;
-      this.#checkpoint.reset();
-      this.#checkpoint.note(missing.keys());
-      this.#shm.invalidate();
-      return { position: this.#known, delta: toDelta(last?.pages ?? new Map(), whole.pageCount, this.#known) };
-    } finally {
-      found?.log.close();
-    }
+  *#heal(pair: Pair, pages: Pages, isRead = true): Program<News | null> {
+    const { verdict, reached, others, whole, start } = examine(this.place, pair, this.#files.logPath, pages);
+    this.#lease!.refuseLoss(reached);
+    if (verdict === "disk") return isRead ? yield* this.#reload() : null;
+    const isLogged = (number: number): boolean => this.#checkpoint.isLogged(number) || others.has(number);
+    if (!this.#files.mayFold(whole, isLogged, true)) this.#files.refuseReplaced();
+    const missing = verdict === "ours" ? pair.base.differences(whole) : new Map<number, Uint8Array>();
+    yield* this.#files.replaceLog(start, missing.size === 0 ? null : toDelta(missing, whole.pageCount, start));
+    this.#known = this.#files.pair!.log.position;
+    this.#checkpoint.reset();
+    this.#checkpoint.note(missing.keys());
+    this.#shm.invalidate();
+    return { position: this.#known, delta: toDelta(others, whole.pageCount, this.#known) };
   }
 
   *#appendFrames(log: Log, delta: PageDelta): Program<void> {
@@ -291,7 +291,7 @@ export class FileStorage {
   }
 
   #release(): void {
-    if (!this.#repair.isDue) this.#lease!.release();
+    if (!this.#repair.isDue) this.#lease!.release(this.#files.pair?.log.position);
   }
 }
 

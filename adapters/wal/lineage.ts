@@ -6,8 +6,16 @@ const MAX_SUCCESSORS = 0xffff;
 /** Out of reach of those, from both sides. */
 const REPLACEMENT_STEP = 0x40000000;
 
+/** How far somebody had got: enough to tell who was further. */
+export type Reached = Pick<LogPosition, "salt1" | "frames">;
+
+/** Whether `position` certainly lacks some of what there was when somebody had got as far as `reached`. */
+export function isBehind(position: Reached, reached: Reached): boolean {
+  return position.salt1 === reached.salt1 ? position.frames < reached.frames : isSuccessor(reached, position);
+}
+
 /** Whether `found` is the log `known` started over, once or several times. */
-export function isSuccessor(found: LogPosition, known: LogPosition): boolean {
+export function isSuccessor(found: Reached, known: Reached): boolean {
   const steps = (found.salt1 - known.salt1) >>> 0;
   return steps >= 1 && steps <= MAX_SUCCESSORS;
 }
