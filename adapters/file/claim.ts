@@ -138,11 +138,11 @@ export class Claim {
   #traces(): { readonly file: string; readonly owner: Owner }[] {
     const folder = path.dirname(this.#lockFile);
     const prefix = `${path.basename(this.#lockFile)}.`;
-    // Folders and links that are named so are nobody's.
-    const files = fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-    return files.flatMap(({ name }) => {
-      if (!name.startsWith(prefix)) return [];
+    const files = fs.readdirSync(folder).filter((name) => name.startsWith(prefix));
+    return files.flatMap((name) => {
       const file = path.join(folder, name);
+      // Folders and links that are named so are nobody's.
+      if (fs.lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return [];
       const found = readOwnerFile(file);
       return found === null ? [] : [{ file, owner: found.owner }];
     });

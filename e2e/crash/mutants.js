@@ -92,7 +92,7 @@ export const MUTANTS = [
     edits: [
       {
         file: STORAGE,
-        from: "if (this.#files.isCurrent()) return null;\n    // Frames",
+        from: "if (this.#files.isCurrent()) return this.#nothingNew();\n    // Frames",
         to: "return null;\n    // Frames",
       },
       { file: STORAGE, from: "after !== this.#known || this.#files.isOvertaken()", to: "after !== this.#known" },
