@@ -62,7 +62,7 @@ function anyObject(chance, depth = 0) {
 
 /** @param {Chance} chance @returns {unknown} */
 function anyOddity(chance) {
-  switch (chance.below(7)) {
+  switch (chance.below(9)) {
     case 0: {
       /** @type {unknown[]} */
       const cycle = [];
@@ -85,7 +85,11 @@ function anyOddity(chance) {
       return new Proxy({}, { ownKeys: () => ["a", "__proto__"], getOwnPropertyDescriptor: () => undefined });
     case 4:
       return Object.freeze({ id: "frozen", definition_id: "d", version: 0 });
-    case 5: {
+    case 5:
+      return Object.assign(chance.pick([{}, [], [1]]), { [chance.pick([Symbol("s"), "more", "-1", "01"])]: 1 });
+    case 6:
+      return Object.defineProperty(chance.pick([{}, [1]]), "toJSON", { value: () => 1 });
+    case 7: {
       const holes = [1];
       holes[chance.pick([5, 100_000])] = 2;
       return holes;
@@ -124,7 +128,7 @@ function anyEffects(chance) {
 /** @param {unknown} value */
 const notText = (value) => (typeof value === "string" ? null : value);
 
-/** Typed errors, or what the record itself threw. @param {() => unknown} call */
+/** Typed errors, or what an option itself threw. @param {() => unknown} call */
 async function tolerate(call) {
   try {
     return await answer(call);
@@ -143,7 +147,7 @@ export async function tryRecords(chance) {
     for (let calls = 0; calls < 12; calls++) {
       const exe = chance.maybe(0.7) ? nearly(chance) : anyValue(chance);
       const any = () => /** @type {never} */ (anyValue(chance));
-      const call = chance.pick([
+      const ofRecords = [
         () => store.commit(/** @type {never} */ (exe), /** @type {never} */ (anyEffects(chance))),
         () => store.commit(/** @type {never} */ (exe), /** @type {never} */ (anyEffects(chance))),
         () => store.save(/** @type {never} */ (exe)),
@@ -153,15 +157,18 @@ export async function tryRecords(chance) {
         () => store.ackOutbox(any()),
         () => store.dueTimers(any()),
         () => store.deleteTimer(any(), any(), any()),
-        () => store.pendingOutbox(any()),
         () => store.isProcessed(any(), any()),
         () => newExecution(any()),
         () => newEvent(any()),
+      ];
+      const ofOptions = [
+        () => store.pendingOutbox(any()),
         () => SqliteStore.create(":memory:", any()),
         // Any text is a file's name.
         () => SqliteStore.create(/** @type {never} */ (notText(anyValue(chance)))),
-      ]);
-      const { value } = await tolerate(call);
+      ];
+      const isOfRecords = chance.maybe(0.8);
+      const { value } = isOfRecords ? await answer(chance.pick(ofRecords)) : await tolerate(chance.pick(ofOptions));
       if (value instanceof SqliteStore) value.close();
     }
     claim(Object.keys(Object.prototype).length === 0, "no prototype was changed");

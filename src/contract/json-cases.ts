@@ -34,6 +34,21 @@ class Money {
   amount = 4711;
 }
 
+class Amounts extends Array<number> {}
+
+function fail(): never {
+  throw new Error("secret-4711");
+}
+
+const hidden = <T extends object>(value: T): T =>
+  Object.defineProperty(value, "toJSON", { value: () => "secret-4711", enumerable: false });
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 export const REFUSED: readonly Refused[] = [
   refused("NaN", () => Number.NaN),
   refused("Infinity", () => Infinity),
@@ -51,6 +66,24 @@ export const REFUSED: readonly Refused[] = [
   refused("an instance of a class", () => new Money()),
   refused("an object with a parent", () => Object.create({ inherited: "secret-4711" })),
   refused("an object with toJSON", () => ({ toJSON: () => "secret-4711" }), ["toJSON"]),
+  refused("an object with a toJSON that is not enumerable", () => hidden({ a: 1 }), ["toJSON"]),
+  refused("an array with a toJSON", () => hidden([1]), ["toJSON"]),
+  refused("an object with a toJSON that throws", () => ({ toJSON: fail }), ["toJSON"]),
+  refused("a symbol as a key", () => ({ a: 1, [Symbol("key")]: "secret-4711" }), ["Symbol(key)"]),
+  refused("a symbol as an array's key", () => Object.assign([1], { [Symbol("key")]: "secret-4711" }), ["Symbol(key)"]),
+  refused("a key of an array", () => Object.assign([1], { name: "secret-4711" }), ["name"]),
+  refused("a key of an empty array", () => Object.assign([], { "-1": "secret-4711" }), ["-1"]),
+  refused("what a regular expression found", () => /\d/.exec("secret-4711"), ["index"]),
+  refused("an instance of a class of arrays", () => new Amounts(4711, 4712)),
+  refused("a getter that throws", () => Object.defineProperty({ a: 1 }, "b", { enumerable: true, get: fail }), ["b"]),
+  refused("an element that throws", () => Object.defineProperty([1], 1, { enumerable: true, get: fail }), [1]),
+  refused("a toJSON that throws when it is looked for", () => Object.defineProperty({}, "toJSON", { get: fail }), [
+    "toJSON",
+  ]),
+  refused("a Proxy that does not tell its keys", () => new Proxy({}, { ownKeys: fail })),
+  refused("a Proxy that does not tell its prototype", () => new Proxy({}, { getPrototypeOf: fail })),
+  refused("a Proxy that does not tell its values", () => new Proxy({ a: 1 }, { get: fail }), ["toJSON"]),
+  refused("a Proxy that is revoked", revoked),
   refused("a lone high surrogate", () => "secret-4711 \ud83d"),
   refused("a lone low surrogate", () => "\ude00 secret-4711"),
   refused("surrogates the wrong way round", () => "\ude00\ud83d"),

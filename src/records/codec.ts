@@ -2,7 +2,27 @@
 // defaults (an explicit undefined is a missing key), known keys come first and in order, unknown keys are kept.
 import { create, type Struct, StructError } from "superstruct";
 import { RecordInvalid } from "../errors.ts";
-import { findProblem, isPlainObject, type Json, type JsonObject, parseStored, StoredJsonError } from "./json.ts";
+import {
+  findStrayKey,
+  isPlainObject,
+  type JsonObject,
+  parseStored,
+  type Problem,
+  StoredJsonError,
+  textOf,
+  textOfRecord,
+} from "./json.ts";
+import {
+  elementsOf,
+  isQuietly,
+  keysOf,
+  type Path,
+  read,
+  refused,
+  refuseStray,
+  unknownKey,
+  valuesOf,
+} from "./reading.ts";
 import {
   ChildStruct,
   EmitStruct,
@@ -12,6 +32,7 @@ import {
   type Execution,
   type ExecutionInput,
   ExecutionStruct,
+  type Field,
   findMisfit,
   isId,
   type RecordStruct,
@@ -19,18 +40,21 @@ import {
   type Emit,
   type Spawn,
   type TimerOp,
+  WrittenExecutionStruct,
 } from "./structs.ts";
-
-type Path = readonly (string | number)[];
 
 /** An Execution with every key: a fresh id and the defaults where nothing is given. Throws `RecordInvalid`. */
 export function newExecution(fields: ExecutionInput): Execution {
-  return checked("Execution", completeExecution(fields), ExecutionStruct);
+  const full = validated("Execution", completeExecution(fields), ExecutionStruct);
+  told("Execution", textOfRecord(full));
+  return full;
 }
 
 /** An Event with every key: a fresh id and the defaults where nothing is given. Throws `RecordInvalid`. */
 export function newEvent(fields: EventInput): Event {
-  return checked("Event", complete("Event", fields, EventStruct), EventStruct);
+  const full = shaped("Event", fields, EventStruct);
+  told("Event", textOfRecord(full));
+  return full;
 }
 
 /** What a commit writes of an Execution. */
@@ -44,15 +68,13 @@ export interface EncodedExecution {
 
 /** The text of an Execution as it will be after a successful write. Throws `RecordInvalid`. */
 export function encodeExecution(exe: ExecutionInput): EncodedExecution {
-  // A fresh id here would make a row that the caller cannot find again.
-  if (isPlainObject(exe) && exe.id === undefined) throw new RecordInvalid("Execution", ["id"], "is missing");
-  const full = checked("Execution", completeExecution(exe), ExecutionStruct);
+  const full = validated("Execution", completeExecution(exe, "Execution", WrittenExecutionStruct), ExecutionStruct);
   const expected = full.version;
   if (!Number.isSafeInteger(expected + 1) || expected < 0) {
     throw new RecordInvalid("Execution", ["version"], "expected a version of the store's");
   }
   full.version = expected + 1;
-  return { id: full.id, definitionId: full.definition_id, data: JSON.stringify(full), expected };
+  return { id: full.id, definitionId: full.definition_id, data: told("Execution", textOfRecord(full)), expected };
 }
 
 /** A fresh Execution from stored text. Throws `RecordInvalid`. */
@@ -76,46 +98,38 @@ export function decodeObject(record: string, text: string): JsonObject {
 
 /** An outbox row's text. */
 export function encodeEmit(emit: Emit, path: Path): { readonly target: string | null; readonly event: string } {
-  refuseUnknown(emit, ["target_id", "event"], path);
-  const outer = complete("commit", emit, EmitStruct, path);
+  const outer = complete("commit", emit, EmitStruct, path, true);
   outer["event"] = shaped("commit", outer["event"], EventStruct, [...path, "event"]);
-  const full = checked("commit", outer, EmitStruct, path);
-  return { target: full.target_id, event: JSON.stringify(full.event) };
+  const full = validated("commit", outer, EmitStruct, path);
+  return { target: full.target_id, event: told("commit", textOfRecord(full.event), [...path, "event"]) };
 }
 
 /** A spawn row's texts. */
 export function encodeSpawn(spawn: Spawn, path: Path): { childId: string; rootPath: string; context: string } {
-  refuseUnknown(spawn, ["child_id", "root_path", "context"], path);
-  const full = checked("commit", complete("commit", spawn, SpawnStruct, path), SpawnStruct, path);
-  return { childId: full.child_id, rootPath: full.root_path, context: JSON.stringify(full.context) };
+  const full = validated("commit", complete("commit", spawn, SpawnStruct, path, true), SpawnStruct, path);
+  const context = told("commit", textOf(full.context), [...path, "context"]);
+  return { childId: full.child_id, rootPath: full.root_path, context };
 }
+
+const TIMER_KEYS: readonly string[] = ["op", "path", "fire_at"];
 
 /** A timer operation: `fireAt` null takes the timer away. */
 export function encodeTimer(timer: TimerOp, path: Path): { readonly path: string; readonly fireAt: number | null } {
-  if (!isPlainObject(timer) || (timer.op !== "schedule" && timer.op !== "cancel")) {
+  const [op, at, fireAt] = valuesOf(timer, TIMER_KEYS, path);
+  if (op !== "schedule" && op !== "cancel") {
     throw new RecordInvalid("commit", [...path, "op"], 'expected "schedule" or "cancel"');
   }
-  refuseUnknown(timer, ["op", "path", "fire_at"], path);
-  checkId("commit", timer.path, [...path, "path"]);
-  if (timer.op === "cancel") return { path: timer.path, fireAt: null };
-  checkInstant("commit", timer.fire_at, [...path, "fire_at"]);
-  return { path: timer.path, fireAt: timer.fire_at };
+  checkId("commit", at, [...path, "path"]);
+  if (op === "cancel") return { path: at, fireAt: null };
+  checkInstant("commit", fireAt, [...path, "fire_at"]);
+  return { path: at, fireAt };
 }
 
 /** A trace entry's text. */
 export function encodeTrace(entry: JsonObject, record: string, path: Path = []): string {
-  if (!isPlainObject(entry)) throw new RecordInvalid(record, path, "expected an object");
-  checkJson(record, entry, path);
-  return JSON.stringify(entry);
-}
-
-/** Rows keep these alone: what else is in them would be lost without a word. */
-function refuseUnknown(value: object, known: readonly string[], path: Path): void {
-  if (!isPlainObject(value)) return;
-  for (const key of Object.keys(value)) {
-    if (known.includes(key)) continue;
-    throw new RecordInvalid("commit", [...path, key], `not known; known are ${known.join(", ")}`);
-  }
+  const text = told(record, textOf(entry), path);
+  if (!text.startsWith("{")) throw new RecordInvalid(record, path, "expected an object");
+  return text;
 }
 
 /** Refuses what cannot be an id or a path. */
@@ -145,18 +159,26 @@ function parseRecord(record: string, text: string, pythonTokens = false): Record
 }
 
 /** `complete`, for the records inside an Execution too. */
-function completeExecution(exe: unknown, record = "Execution"): Record<string, unknown> {
-  const full = complete(record, exe, ExecutionStruct);
+function completeExecution(exe: unknown, record = "Execution", struct = ExecutionStruct): Record<string, unknown> {
+  const full = complete(record, exe, struct);
   const { deferred, children } = full;
-  if (Array.isArray(deferred)) {
-    full["deferred"] = deferred.map((event, i) => shaped(record, event, EventStruct, ["deferred", i]));
-  }
-  if (isPlainObject(children)) {
-    const all: Record<string, unknown> = {};
-    for (const id of Object.keys(children)) {
-      put(all, id, shaped(record, children[id], ChildStruct, ["children", id]));
+  if (isQuietly(Array.isArray, deferred)) {
+    const events = elementsOf(record, deferred, ["deferred"]);
+    if (events.length > 0) {
+      refuseStray(record, deferred as object, ["deferred"], findStrayKey);
+      full["deferred"] = events.map((event, i) => shaped(record, event, EventStruct, ["deferred", i]));
     }
-    full["children"] = all;
+  }
+  if (isQuietly(isPlainObject, children)) {
+    const ids = keysOf(record, children, ["children"]);
+    if (ids.length > 0) {
+      refuseStray(record, children as object, ["children"]);
+      const all: Record<string, unknown> = {};
+      for (const id of ids) {
+        put(all, id, shaped(record, read(record, children as object, id, ["children"]), ChildStruct, ["children", id]));
+      }
+      full["children"] = all;
+    }
   }
   return full;
 }
@@ -165,19 +187,39 @@ function completeExecution(exe: unknown, record = "Execution"): Record<string, u
 function complete<T>(
   record: string,
   value: unknown,
-  struct: RecordStruct<T>,
+  { fields, schema }: RecordStruct<T>,
   path: Path = [],
+  refusesUnknown = false,
 ): Record<string, unknown> {
-  if (!isPlainObject(value)) throw new RecordInvalid(record, path, "expected an object");
+  const keys = keysOf(record, value, path);
+  if (!refusesUnknown) refuseStray(record, value as object, path);
+  const copy = copied(value as object, keys, fields);
+  if (copy !== null) return copy;
   const full: Record<string, unknown> = {};
-  for (const key of Object.keys(struct.schema)) {
-    const given = value[key];
-    full[key] = given === undefined ? defaultOf(record, struct.schema[key]!, [...path, key]) : given;
+  for (const { key } of fields) {
+    const given = read(record, value as object, key, path);
+    full[key] = given === undefined ? defaultOf(record, schema[key]!, [...path, key]) : given;
   }
-  for (const key of Object.keys(value)) {
-    if (!Object.hasOwn(struct.schema, key) && value[key] !== undefined) put(full, key, value[key]);
+  for (const key of keys) {
+    if (Object.hasOwn(schema, key)) continue;
+    if (refusesUnknown) throw unknownKey(Object.keys(schema), [...path, key]);
+    const given = read(record, value as object, key, path);
+    if (given !== undefined) put(full, key, given);
   }
   return full;
+}
+
+/** A copy of what has just the keys it should have, in their order, as most records have; else null. */
+function copied(value: object, keys: readonly string[], fields: readonly Field[]): Record<string, unknown> | null {
+  if (keys.length !== fields.length) return null;
+  for (let i = 0; i < keys.length; i++) if (keys[i] !== fields[i]!.key) return null;
+  try {
+    const copy = { ...value };
+    return Object.values(copy).includes(undefined) ? null : copy;
+  } catch {
+    // A getter threw: read one by one, they tell which.
+    return null;
+  }
 }
 
 function defaultOf(record: string, field: Struct, path: Path): unknown {
@@ -196,13 +238,6 @@ function put(full: Record<string, unknown>, key: string, value: unknown): void {
   else full[key] = value;
 }
 
-/** The record, shaped as its struct says and all of it JSON. */
-function checked<T>(record: string, full: Record<string, unknown>, struct: RecordStruct<T>, path: Path = []): T {
-  const value = validated(record, full, struct, path);
-  checkJson(record, value, path);
-  return value;
-}
-
 /** A completed copy, shaped as its struct says. */
 function shaped<T>(record: string, value: unknown, struct: RecordStruct<T>, path: Path = []): T {
   return validated(record, complete(record, value, struct, path), struct, path);
@@ -210,11 +245,12 @@ function shaped<T>(record: string, value: unknown, struct: RecordStruct<T>, path
 
 function validated<T>(record: string, full: Record<string, unknown>, struct: RecordStruct<T>, path: Path = []): T {
   const misfit = findMisfit(full, struct);
-  if (misfit === null) return full as T;
-  throw new RecordInvalid(record, [...path, misfit.key], `expected ${misfit.expected}`);
+  if (misfit !== null) throw refused(record, path, misfit);
+  return full as T;
 }
 
-function checkJson(record: string, value: unknown, path: Path): asserts value is Json {
-  const found = findProblem(value);
-  if (found !== null) throw new RecordInvalid(record, [...path, ...found.path], found.problem);
+/** The text, unless it is a problem. */
+function told(record: string, text: string | Problem, path: Path = []): string {
+  if (typeof text !== "string") throw refused(record, path, text);
+  return text;
 }

@@ -2,8 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { REFUSED, UNTOUCHED } from "../contract/json-cases.ts";
-import { findProblem, isPlainObject, parseStored, StoredJsonError } from "./json.ts";
+import { isPlainObject, parseStored, type Problem, StoredJsonError, textOf } from "./json.ts";
 
+const findProblem = (value: unknown): Problem | null => {
+  const text = textOf(value);
+  return typeof text === "string" ? null : text;
+};
 const lossOf = (text: string, pythonTokens = false): unknown => {
   try {
     parseStored(text, pythonTokens);
@@ -14,7 +18,7 @@ const lossOf = (text: string, pythonTokens = false): unknown => {
   return "none";
 };
 
-describe("findProblem", () => {
+describe("textOf", () => {
   test.each(REFUSED)("L7 $name is found where it is", ({ make, path }) => {
     expect(findProblem(make())?.path).toEqual(path);
     expect(findProblem({ a: [0, make()] })?.path).toEqual(["a", 1, ...path]);

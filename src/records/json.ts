@@ -10,18 +10,42 @@ export type JsonObject = { [key: string]: Json };
 export interface Problem {
   readonly path: (string | number)[];
   readonly problem: string;
+  /** What the value itself threw. */
+  readonly cause?: unknown;
 }
 
 /** SQLite's own JSON functions stop at 1000 levels; deeper documents could not be listed. */
 const MAX_DEPTH = 900;
+/** What user code is: getters, and the traps of Proxies. The error itself is the cause. */
+export const THREW = "it threw an error when it was read (see cause)";
+const LONE_SURROGATE = "a lone surrogate is not text";
 
-/** The first thing in `value` that JSON cannot carry unchanged, or null when there is none. */
-export function findProblem(value: unknown, above: object[] = []): Problem | null {
+/** The JSON text of `value`, or the first thing in it that JSON cannot carry unchanged. Never throws. */
+export function textOf(value: unknown): string | Problem {
+  return findProblem(value, []) ?? stringify(value);
+}
+
+/** `textOf`, for an object that this library made: only its values are the user's. */
+export function textOfRecord(record: Readonly<Record<string, unknown>>): string | Problem {
+  return findProblemAt(Object.keys(record), record, [record]) ?? stringify(record);
+}
+
+function stringify(value: unknown): string | Problem {
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    return { path: [], problem: THREW, cause };
+  }
+  // Lone surrogates are all that is escaped so; to look for them here is cheaper than in each string.
+  return text.includes("\\ud") ? (findLoneSurrogate(JSON.parse(text) as Json) ?? text) : text;
+}
+
+function findProblem(value: unknown, above: object[]): Problem | null {
   switch (typeof value) {
-    case "string":
-      return value.isWellFormed() ? null : { path: [], problem: "a lone surrogate is not text" };
     case "number":
       return Number.isFinite(value) ? null : { path: [], problem: "NaN and Infinity are not JSON" };
+    case "string":
     case "boolean":
       return null;
     case "object":
@@ -36,32 +60,100 @@ function findProblemInside(value: object, above: object[]): Problem | null {
   if (above.includes(value)) return { path: [], problem: "a cycle is not JSON" };
   if (above.length >= MAX_DEPTH) return { path: [], problem: `nested deeper than ${MAX_DEPTH} levels` };
   above.push(value);
-  if (Array.isArray(value)) {
-    // By index, not for…of: a hole is undefined, and undefined is refused.
-    for (let i = 0; i < value.length; i++) {
-      const found = findProblem(value[i], above);
-      if (found !== null) return { ...found, path: [i, ...found.path] };
+  let looksForToJson = false;
+  let found: Problem | null;
+  try {
+    if (!isPlain(value)) {
+      return { path: [], problem: "only plain objects and arrays are JSON (of a Date store its toISOString())" };
     }
-    above.pop();
-    return null;
-  }
-  if (!isPlainObject(value))
-    return { path: [], problem: "only plain objects and arrays are JSON (of a Date store its toISOString())" };
-  for (const key of Object.keys(value)) {
-    if (!key.isWellFormed()) return { path: [key.toWellFormed()], problem: "a lone surrogate is not text" };
-    const found = findProblem(value[key], above);
-    if (found !== null) return { ...found, path: [key, ...found.path] };
+    looksForToJson = true;
+    if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+      return { path: ["toJSON"], problem: "JSON would hold what it returns in place of the value" };
+    }
+    looksForToJson = false;
+    if (Array.isArray(value)) found = findProblemInArray(value, above) ?? findStrayKey(value);
+    else found = findSymbol(value) ?? findProblemAt(Object.keys(value), value as Record<string, unknown>, above);
+  } catch (cause) {
+    return { path: looksForToJson ? ["toJSON"] : [], problem: THREW, cause };
   }
   above.pop();
+  return found;
+}
+
+function findProblemAt(
+  keys: readonly string[],
+  value: Readonly<Record<string, unknown>>,
+  above: object[],
+): Problem | null {
+  for (const key of keys) {
+    let found: Problem | null;
+    try {
+      found = findProblem(value[key], above);
+    } catch (cause) {
+      return { path: [key], problem: THREW, cause };
+    }
+    if (found !== null) return { ...found, path: [key, ...found.path] };
+  }
+  return null;
+}
+
+function findProblemInArray(array: readonly unknown[], above: object[]): Problem | null {
+  // By index, not for…of: a hole is undefined, and undefined is refused.
+  for (let i = 0; i < array.length; i++) {
+    let found: Problem | null;
+    try {
+      found = findProblem(array[i], above);
+    } catch (cause) {
+      return { path: [i], problem: THREW, cause };
+    }
+    if (found !== null) return { ...found, path: [i, ...found.path] };
+  }
+  return null;
+}
+
+/** What JSON leaves out of an array: keys that are no index, and symbols. */
+export function findStrayKey(array: readonly unknown[]): Problem | null {
+  // They come after all indexes; in an array without holes the last key is the last index.
+  const keys = Object.keys(array);
+  const { length } = keys;
+  if (length === array.length && (length === 0 || keys[length - 1] === String(length - 1))) return findSymbol(array);
+  const stray = keys.find((key) => String(Number(key) >>> 0) !== key);
+  return stray === undefined ? findSymbol(array) : { path: [stray], problem: "an array has no keys in JSON" };
+}
+
+/** What JSON leaves out of any object: keys that are symbols. */
+export function findSymbol(value: object): Problem | null {
+  const symbols = Object.getOwnPropertySymbols(value);
+  if (symbols.length === 0) return null;
+  const symbol = symbols.find((key) => Object.prototype.propertyIsEnumerable.call(value, key));
+  return symbol === undefined ? null : { path: [String(symbol).toWellFormed()], problem: "a symbol is no key in JSON" };
+}
+
+function findLoneSurrogate(value: Json): Problem | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : { path: [], problem: LONE_SURROGATE };
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!key.isWellFormed()) return { path: [key.toWellFormed()], problem: LONE_SURROGATE };
+    const found = findLoneSurrogate(inner);
+    if (found !== null) return { ...found, path: [Array.isArray(value) ? Number(key) : key, ...found.path] };
+  }
   return null;
 }
 
 /** An object literal, of this realm or another one: not a Date, a Map or an instance of a class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
+
+/** Whether nothing but its own keys or elements makes up a value: its class would be lost. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value)) return prototype === Object.prototype || prototype === null || isRoot(prototype);
+  return prototype === Array.prototype || (prototype !== null && isRoot(Object.getPrototypeOf(prototype)));
+}
+
+/** Object.prototype, of this realm or another one. */
+const isRoot = (prototype: unknown): boolean => prototype !== null && Object.getPrototypeOf(prototype) === null;
 
 /** Text that holds no number long enough to lose digits needs no second look. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[eE]\+?\d{2}/;

@@ -1,7 +1,7 @@
 // Every record, once: superstruct structs, and types inferred from them. Keys keep their stored names and stand in their
 // stored order. What the user's JSON may hold is json.ts's business; how records become text is codec.ts's.
 import { defaulted, define, type Infer, type Struct, type } from "superstruct";
-import { isPlainObject, type JsonObject } from "./json.ts";
+import { isPlainObject, type JsonObject, type Problem, THREW } from "./json.ts";
 
 /** A statechart run's state of life. */
 export const STATUSES = ["PENDING", "RUNNING", "DONE", "CANCELLED", "SUSPENDED", "CANCELLING", "FAILED"] as const;
@@ -48,11 +48,25 @@ const flag = (): Struct<boolean, null> => field("true or false", isBoolean, () =
 /** The user's own: never renamed, never reordered. json.ts looks inside. */
 const userObject = (): Struct<JsonObject, null> => field("an object", isUserObject, () => ({}));
 
-/** A record's struct, whose fields are known by name. */
+/** A field of a record, as encoding and decoding ask for it. */
+export interface Field {
+  readonly key: string;
+  readonly is: Guard<unknown>;
+  readonly expected: string;
+}
+
 // superstruct's own ObjectSchema, which it does not export. A Struct both takes and gives its type, so neither unknown nor
 // never fits structs of several types; nothing is read through it but `schema`'s keys and guards.
 // oxlint-disable-next-line typescript/no-explicit-any -- for the reason above
-export type RecordStruct<T> = Struct<T, Record<string, Struct<any, any>>>;
+type Schema = Record<string, Struct<any, any>>;
+
+/** A record's struct, with its fields in their order: to go through the schema for each record takes longer. */
+export type RecordStruct<T> = Struct<T, Schema> & { readonly fields: readonly Field[] };
+
+function recordOf<S extends Schema>(schema: S): ReturnType<typeof type<S>> & { readonly fields: readonly Field[] } {
+  const fields = Object.entries(schema).map(([key, one]) => ({ key, is: guards.get(one)!, expected: one.type }));
+  return Object.assign(type(schema), { fields });
+}
 
 /** Whether every field is as its struct wants it. */
 function fits<T>(value: Record<string, unknown>, struct: RecordStruct<T>): boolean {
@@ -63,13 +77,13 @@ function fits<T>(value: Record<string, unknown>, struct: RecordStruct<T>): boole
  * The first field that is not as its struct wants it. superstruct itself would tell it too, but asks the value for its
  * text on the way: that is the user's code.
  */
-export function findMisfit<T>(
-  value: Record<string, unknown>,
-  { schema }: RecordStruct<T>,
-): { readonly key: string; readonly expected: string } | null {
-  for (const key in schema) {
-    const struct = schema[key]!;
-    if (guards.get(struct)?.(value[key]) !== true) return { key, expected: struct.type };
+export function findMisfit<T>(value: Record<string, unknown>, { fields }: RecordStruct<T>): Problem | null {
+  for (const { key, is, expected } of fields) {
+    try {
+      if (!is(value[key])) return { path: [key], problem: `expected ${expected}` };
+    } catch (cause) {
+      return { path: [key], problem: THREW, cause };
+    }
   }
   return null;
 }
@@ -78,7 +92,7 @@ export function findMisfit<T>(
 const newId = (): string => crypto.randomUUID().replaceAll("-", "");
 
 /** Something that happened, addressed to an Execution. */
-export const EventStruct = type({
+export const EventStruct = recordOf({
   id: id(newId),
   kind: id(),
   /** ISO 8601. */
@@ -91,7 +105,7 @@ export const EventStruct = type({
 export interface Event extends Infer<typeof EventStruct> {}
 
 /** What an Execution remembers of one it invoked. */
-export const ChildStruct = type({
+export const ChildStruct = recordOf({
   root_path: id(),
   finished: flag(),
   outcome: optionalText(),
@@ -107,7 +121,7 @@ const isChild = ((value) => isPlainObject(value) && fits(value, ChildStruct)) as
 const isEvents = ((value) => Array.isArray(value) && value.every(isEvent)) as Guard<Event[]>;
 
 /** One run of a statechart. `version` is the store's: leave it alone. */
-export const ExecutionStruct = type({
+export const ExecutionStruct = recordOf({
   id: id(newId),
   definition_id: id(),
   definition_fqn: optionalText(),
@@ -130,12 +144,15 @@ export const ExecutionStruct = type({
 /** One run of a statechart. `version` is the store's: leave it alone. */
 export interface Execution extends Infer<typeof ExecutionStruct> {}
 
+/** One that is to be written: a fresh id would make a row that the caller cannot find again. */
+export const WrittenExecutionStruct: typeof ExecutionStruct = recordOf({ ...ExecutionStruct.schema, id: id() });
+
 /** An event to be delivered; `target_id` null means to whoever listens. */
-export const EmitStruct = type({ target_id: optionalId(), event: field("an event", isEvent) });
+export const EmitStruct = recordOf({ target_id: optionalId(), event: field("an event", isEvent) });
 export type Emit = { target_id?: string | null; event: EventInput };
 
 /** A child to be started. */
-export const SpawnStruct = type({ child_id: id(), root_path: id(() => ""), context: userObject() });
+export const SpawnStruct = recordOf({ child_id: id(), root_path: id(() => ""), context: userObject() });
 export type Spawn = { child_id: string; root_path?: string; context?: JsonObject };
 
 /** Sets a timer, replacing the one at the same path, or takes it away. `fire_at` is seconds since the epoch. */

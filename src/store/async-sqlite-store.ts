@@ -170,7 +170,14 @@ export class AsyncSqliteStore {
 
   /** Checks the arguments now, in the caller's turn; the methods being async, what it throws rejects. */
   #run<T>(prepare: () => Work<T>): Promise<T> {
+    this.#refuseClosed();
+    const work = prepare();
+    // A getter in what was given may have closed the store.
+    this.#refuseClosed();
+    return this.#queue.add(work);
+  }
+
+  #refuseClosed(): void {
     if (this.#closing !== null) throw new StoreClosed();
-    return this.#queue.add(prepare());
   }
 }

@@ -11,6 +11,7 @@ import {
   encodeTrace,
 } from "../records/codec.ts";
 import type { JsonObject } from "../records/json.ts";
+import { elementsOf, valuesOf } from "../records/reading.ts";
 import type { Emit, Execution, Spawn, TimerOp } from "../records/structs.ts";
 
 /** What an event did besides changing its Execution. All of it lands with the new state, or none of it. */
@@ -36,21 +37,24 @@ export interface PreparedCommit {
   readonly trace: string | null;
 }
 
-/** Throws `RecordInvalid`. */
+/** Throws `RecordInvalid`, whatever reading the arguments throws. */
 export function prepareCommit(exe: Execution, effects: Effects = {}): PreparedCommit {
-  refuseUnknown(effects, EFFECTS);
-  const { emits, processedEventId = null, timers, spawns, trace = null } = effects;
+  if (typeof effects !== "object" || effects === null) {
+    throw new RecordInvalid("commit", ["effects"], "expected an object");
+  }
+  const [emits, processedEventId = null, timers, spawns, trace = null] = valuesOf(effects, EFFECTS, [], () => true);
   if (processedEventId !== null) checkId("commit", processedEventId, ["processedEventId"]);
   return {
     exe: encodeExecution(exe),
-    emits: list("emits", emits).map((emit, i) => encodeEmit(emit, ["emits", i])),
+    emits: list("emits", emits).map((emit, i) => encodeEmit(emit as Emit, ["emits", i])),
     processedEventId,
-    timers: list("timers", timers).map((timer, i) => encodeTimer(timer, ["timers", i])),
-    spawns: list("spawns", spawns).map((spawn, i) => encodeSpawn(spawn, ["spawns", i])),
-    trace: trace === null ? null : encodeTrace(trace, "commit", ["trace"]),
+    timers: list("timers", timers).map((timer, i) => encodeTimer(timer as TimerOp, ["timers", i])),
+    spawns: list("spawns", spawns).map((spawn, i) => encodeSpawn(spawn as Spawn, ["spawns", i])),
+    trace: trace === null ? null : encodeTrace(trace as JsonObject, "commit", ["trace"]),
   };
 }
 
+/** An effect by another name would be lost without a word. */
 const EFFECTS: readonly string[] = [
   "emits",
   "processedEventId",
@@ -59,18 +63,6 @@ const EFFECTS: readonly string[] = [
   "trace",
 ] satisfies (keyof Effects)[];
 
-/** An effect by another name would be lost without a word. */
-function refuseUnknown(effects: unknown, known: readonly string[]): void {
-  if (typeof effects !== "object" || effects === null)
-    throw new RecordInvalid("commit", ["effects"], "expected an object");
-  for (const key of Object.keys(effects)) {
-    if (!known.includes(key)) throw new RecordInvalid("commit", [key], `not known; known are ${known.join(", ")}`);
-  }
-}
-
-function list<T>(name: string, value: readonly T[] | null | undefined): readonly T[] {
-  if (value === null || value === undefined) return [];
-  if (!Array.isArray(value)) throw new RecordInvalid("commit", [name], "expected an array");
-  // A hole would be passed over; as undefined it is refused.
-  return Array.from(value as readonly T[]);
+function list(name: string, value: unknown): readonly unknown[] {
+  return value === null || value === undefined ? [] : elementsOf("commit", value, [name]);
 }

@@ -164,6 +164,8 @@ export class SqliteStore {
   #run<T>(prepare: () => Work<T>): T {
     if (this.#closed) throw new StoreClosed();
     const work = prepare();
+    // A getter in what was given may have closed the store.
+    if (this.#closed) throw new StoreClosed();
     if (work.writes) return this.#write(work);
     if (work.inspect !== undefined) return this.#inspect(work, work.inspect);
     const session = this.#session;

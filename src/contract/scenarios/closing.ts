@@ -136,6 +136,33 @@ export const closing: Chapter = {
       await fails(StoreClosed, {}, () => store.listExecutions({ limit: 0 }));
     }),
 
+    scenario(
+      "L8 a store that is closed while it reads its arguments says so, and has written nothing",
+      async ({ open }) => {
+        const closesWhenRead = <T extends object>(store: Store, rest: T, key: string, value: unknown): T => {
+          const get = (): unknown => {
+            void store.close();
+            return value;
+          };
+          return Object.defineProperty(rest, key, { enumerable: true, get });
+        };
+        const calls: readonly ((store: Store) => unknown)[] = [
+          (store) => store.commit(order("a", { context: closesWhenRead(store, {}, "a", 1) })),
+          (store) => store.save(closesWhenRead(store, order("a"), "outcome", null)),
+          (store) => store.commit(order("a"), closesWhenRead(store, {}, "trace", {})),
+          (store) => store.appendTrace("a", closesWhenRead(store, {}, "a", 1)),
+          (store) => store.listExecutions(closesWhenRead(store, {}, "status", "DONE")),
+          (store) => store.pendingOutbox(closesWhenRead(store, {}, "limit", 1)),
+          (store) => store.verify(closesWhenRead(store, {}, "limit", 1)),
+        ];
+        for (const [i, call] of calls.entries()) {
+          const store = await open();
+          await fails(StoreClosed, { code: "store-closed" }, () => call(store), `call ${i}`);
+          await store.close();
+        }
+      },
+    ),
+
     scenario("L8 an asynchronous store rejects bad arguments and never throws them", async ({ target, open }) => {
       const store = await open();
       let started: unknown;
