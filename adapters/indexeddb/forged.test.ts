@@ -1,6 +1,6 @@
 // What somebody stored who knows the format: every checksum is right, and what is said cannot be. No number is believed
 // that nothing stands behind; it is told as damage, and not a byte changed (L7).
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ImageCorrupt } from "../../src/errors.ts";
 import { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import { adapterOn } from "./adapter.ts";
@@ -161,6 +161,63 @@ test("L6 pages that a record says there were, and a later one does not know, cos
   expect((await store.load("f"))?.version).toBe(1);
   expect(await store.verify()).toEqual([]);
   await store.close();
+});
+
+describe("L6 pages of which a record says only that they are there", () => {
+  const COUNT = 200_000;
+  /** 2.4 MB that would make 800 MB. */
+  const zeros = (count: number) => (words: Uint32Array) => {
+    const first = words[RECORD.pageCount]! + 1;
+    const copy = new Uint32Array(words.length + count * 3);
+    copy.set(words);
+    copy[RECORD.pageCount] = first + count - 1;
+    copy[RECORD.count] = words[RECORD.count]! + count;
+    const sum = checksum(new Uint32Array(1024));
+    for (let i = 0; i < count; i++) copy.set([first + i, sum, 0], words.length + i * 3);
+    return copy;
+  };
+  /** Bytes that were asked for while it ran. */
+  const bytesOf = async (run: () => Promise<unknown>): Promise<number> => {
+    let bytes = 0;
+    const construct: ProxyHandler<typeof Uint8Array>["construct"] = (target, given, newTarget) => {
+      if (typeof given[0] === "number") bytes += given[0];
+      return Reflect.construct(target, given, newTarget) as object;
+    };
+    vi.stubGlobal("Uint8Array", new Proxy(Uint8Array, { construct }));
+    await run().finally(() => vi.unstubAllGlobals());
+    return bytes;
+  };
+
+  test("L7 are damage where the database's header does not count them, and take no memory", async () => {
+    const site = new Site();
+    const [key, value] = at(await sample(site), "log", -1);
+    const before = await raw(site, (store) => store.put(forged(value, zeros(COUNT)), key));
+    let error: unknown;
+    const bytes = await bytesOf(() => open(site).catch((thrown: unknown) => (error = thrown)));
+    expect(error).toBeInstanceOf(ImageCorrupt);
+    expect((error as ImageCorrupt).message).toMatch(
+      /record \d+ of its log has page \d+, and the database's header says/,
+    );
+    expect(bytes).toBeLessThan(20_000_000);
+    expect(printed(await raw(site))).toEqual(printed(before));
+  });
+
+  test("L2 are pages where the header counts them", async () => {
+    const site = new Site();
+    await place(site);
+    const store = await open(site);
+    const path = "p".repeat(600_000);
+    const timers = [
+      { op: "schedule" as const, path, fire_at: 1 },
+      { op: "cancel" as const, path },
+    ];
+    await store.commit((await store.load("a"))!, { timers });
+    const again = await open(site);
+    expect(await again.verify()).toEqual([]);
+    expect(await again.exportDatabase()).toEqual(await store.exportDatabase());
+    await store.close();
+    await again.close();
+  });
 });
 
 test("L6 L7 salvage believes no page number that nothing stands behind", async () => {

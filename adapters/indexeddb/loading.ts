@@ -16,6 +16,12 @@ import type { Inside } from "./transaction.ts";
 const BLOCKS_AT_ONCE = 16;
 const PARTS_AT_ONCE = 128;
 
+/** Where page 1 says how many pages there are: https://www.sqlite.org/fileformat2.html#in_header_database_size */
+const HEADER_PAGE_COUNT = 28;
+
+/** What is not written to. */
+const ZEROS: Uint32Array = new Uint32Array(0);
+
 export interface LoadedPlace {
   readonly image: LoadedImage;
   readonly sequence: number;
@@ -134,8 +140,10 @@ class GrowingImage {
       throw damaged(this.#place, problem, { part: "log", frame: sequence });
     }
     this.#pageSize = pageSize;
-    const page = (number: number): Uint32Array | null =>
-      this.#isOlder(number, sequence) ? wordsOf(this.#page(number)) : null;
+    const page = (number: number, runs: number): Uint32Array | null => {
+      if (!this.#isOlder(number, sequence)) return null;
+      return runs === 0 ? ZEROS : wordsOf(this.#page(number));
+    };
     applyDelta(body, sequence, page, this.#expected);
     if (pageCount < this.#pageCount) this.#drop(pageCount, sequence);
     this.#pageCount = pageCount;
@@ -144,7 +152,9 @@ class GrowingImage {
   finish(): LoadedImage {
     const [pageSize, pageCount] = [this.#pageSize, this.#pageCount];
     if (pageCount === 0) return { pageSize, pageCount, chunks: [] };
-    checkPages(this.#expected, (number) => wordsOf(this.#page(number)), this.#place);
+    const zeros = new Uint8Array(pageSize);
+    checkPages(this.#expected, (number) => wordsOf(this.#find(number) ?? zeros), this.#place);
+    this.#checkZeros();
     const perBlock = BLOCK_BYTES / pageSize;
     for (let block = 0; block < blockCount(pageCount, pageSize); block++) {
       const last = Math.min((block + 1) * perBlock, pageCount);
@@ -166,7 +176,7 @@ class GrowingImage {
     for (const number of this.#expected.keys()) {
       if (number <= pageCount || !this.#isOlder(number, sequence)) continue;
       this.#expected.delete(number);
-      if (!this.#others.delete(number)) this.#page(number).fill(0);
+      if (!this.#others.delete(number)) this.#find(number)?.fill(0);
     }
     const perBlock = BLOCK_BYTES / this.#pageSize;
     for (const [block, stored] of this.#stored) {
@@ -183,11 +193,34 @@ class GrowingImage {
     return (this.#head.blocks[blockOf(number, this.#pageSize)] ?? 0) < sequence;
   }
 
-  #page(number: number): Uint8Array {
+  /**
+   * New pages of which a record holds nothing but that they are zeros, as what was taken and given back in one commit: a
+   * dozen bytes make a page of each. Beyond a chunk of them they are believed as far as the database's own header counts.
+   */
+  #checkZeros(): void {
+    const first = this.#find(1);
+    const count = first === null ? 0 : new DataView(first.buffer, first.byteOffset).getUint32(HEADER_PAGE_COUNT);
+    let left = CHUNK_BYTES / this.#pageSize;
+    for (const [number, { sequence }] of this.#expected) {
+      if (number <= count || this.#find(number) !== null || --left >= 0) continue;
+      const problem = `record ${sequence} of its log has page ${number}, and the database's header says that it has ${count}`;
+      throw damaged(this.#place, problem, { part: "log", page: number, frame: sequence });
+    }
+  }
+
+  /** A page that has bytes, or null. */
+  #find(number: number): Uint8Array | null {
     const at = (number - 1) * this.#pageSize;
     const chunk = this.#chunks.get(Math.floor(at / CHUNK_BYTES));
-    if (chunk !== undefined) return chunk.subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + this.#pageSize);
-    const page = this.#others.get(number) ?? new Uint8Array(this.#pageSize);
+    if (chunk === undefined) return this.#others.get(number) ?? null;
+    return chunk.subarray(at % CHUNK_BYTES, (at % CHUNK_BYTES) + this.#pageSize);
+  }
+
+  /** A page to be changed. */
+  #page(number: number): Uint8Array {
+    const found = this.#find(number);
+    if (found !== null) return found;
+    const page = new Uint8Array(this.#pageSize);
     this.#others.set(number, page);
     return page;
   }

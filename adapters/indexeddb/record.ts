@@ -131,19 +131,19 @@ function* pagesOf(body: Uint32Array): Generator<number> {
 
 /**
  * Applies a record to pages. `page` gives what a page holds before, zeros when it is a new one, or null to leave it as
- * it is. `expected` is brought up to date.
+ * it is; what it gives for a page of which nothing changes (no `runs`) is not written to. `expected` is brought up to date.
  */
 export function applyDelta(
   body: Uint32Array,
   sequence: number,
-  page: (number: number) => Uint32Array | null,
+  page: (number: number, runs: number) => Uint32Array | null,
   expected: Expected,
 ): void {
   for (let at = HEADER_WORDS, left = body[2]!; left > 0; left--) {
     const number = body[at]!;
-    const target = page(number);
-    if (target !== null) expected.set(number, { checksum: body[at + 1]!, sequence });
     let runs = body[at + 2]!;
+    const target = page(number, runs);
+    if (target !== null) expected.set(number, { checksum: body[at + 1]!, sequence });
     for (at += PAGE_WORDS; runs > 0; runs--) {
       const [start, length] = [body[at]! >>> 16, body[at]! & 0xffff];
       target?.set(body.subarray(at + 1, at + 1 + length), start);
