@@ -204,18 +204,29 @@ export async function tryPlace(places, chance) {
     return;
   }
   const store = opened.value;
+  let left;
   try {
     if (!isForged) claim(place.states.has(await stateOf(store)), "what is opened was once committed");
     await readEverything(store);
     claim(Array.isArray(await store.verify()), "verify gives a list");
     if (chance.maybe(0.5)) await writeSome(store);
-    await readEverything(store);
+    left = await shownBy(store);
   } finally {
     await store.close();
   }
-  const again = await answer(() => open());
-  if (again.value !== null) await readEverything(again.value);
-  await again.value?.close();
+  const { value: again, error: refusal } = await answer(() => open());
+  if (again === null) throw new Error(`not so: what was opened opens again (${refusal?.message})`);
+  try {
+    claim(isDeepStrictEqual(await shownBy(again), left), "what is opened again is as it was left");
+  } finally {
+    await again.close();
+  }
+}
+
+/** All that a store shows: its bytes, and how it answers. @param {AsyncSqliteStore} store */
+async function shownBy(store) {
+  const errors = (await readEverything(store)).map(({ message }) => message);
+  return { errors, state: (await answer(() => stateOf(store))).value, problems: await store.verify() };
 }
 
 /** What was salvaged is sound, and made up of what was there. @param {ReadonlySet<string> | null} known */
