@@ -1,6 +1,6 @@
 // The README says what is so: its code runs as it stands, in its order, and its tables are complete.
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,6 +27,35 @@ const run = async (source: string): Promise<string> => {
   const args = ["--input-type=module", "--eval", source];
   return (await promisify(execFile)(process.execPath, args, { cwd: folder })).stdout;
 };
+
+test("every example type-checks under strict, against the types as built", async () => {
+  const examples = readme
+    .split(/^## /m)
+    .map(code)
+    .filter((source) => source !== "");
+  expect(examples.length).toBeGreaterThan(6);
+  await symlink(join(ROOT, "node_modules/@types"), join(folder, "node_modules/@types"));
+  // Sections are modules of their own.
+  for (const [i, source] of examples.entries()) await writeFile(join(folder, `${i}.js`), `${source}\nexport {};\n`);
+  const options = "--noEmit --strict --allowJs --checkJs --target es2023 --module esnext --moduleResolution bundler";
+  const files = examples.map((_, i) => `${i}.js`);
+  const args = [join(ROOT, "node_modules/typescript/bin/tsc"), ...options.split(" "), "--types", "node", ...files];
+  const failed: unknown = await promisify(execFile)(process.execPath, args, { cwd: folder }).then(
+    () => null,
+    (error: { stdout: string }) => error.stdout,
+  );
+  expect(failed).toBeNull();
+});
+
+test("links lead to what is in the package, or to the web", async () => {
+  const { files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { files: string[] };
+  const links = Array.from(readme.matchAll(/\]\(([^)]+)\)/g), ([, link]) => link!);
+  const titles = Array.from(
+    readme.matchAll(/^## (.*)$/gm),
+    ([, title]) => `#${title!.toLowerCase().replaceAll(" ", "-")}`,
+  );
+  expect(links.filter((link) => !/^https:/.test(link) && ![...titles, ...files].includes(link))).toEqual([]);
+});
 
 test("the quick start is five lines behind its import, and they run", async () => {
   const source = code(section("Quick start"));
