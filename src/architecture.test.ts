@@ -98,7 +98,7 @@ const ROOMS: readonly Room[] = [
     files: /^adapters\/browser\.ts$/,
     may: /^(src\/(errors|index|port|store\/locations)\.ts|adapters\/(memory|indexeddb\/(index|remains)|wal\/remains)\.ts)$/,
   },
-  { name: "build of the demo's page", files: /^demo\/page\/vite\.config\.ts$/, may: /^(vite|node:.*)$/ },
+  { name: "build of the demo's page", files: /^demo\/page\/(vite\.config\.ts|serve\.js)$/, may: /^(vite|node:.*)$/ },
   { name: "demo's page", files: /^demo\/page\//, may: /^(perdure(\/.*)?|demo\/(page\/.*|chart\.js|order-chart\.js))$/ },
   // Users of the package, so only by its name.
   { name: "demo", files: /^demo\//, may: /^(perdure(\/.*)?|node:.*|demo\/.*)$/ },
