@@ -201,10 +201,8 @@ class GrowingImage {
     const first = this.#find(1);
     const count = first === null ? 0 : new DataView(first.buffer, first.byteOffset).getUint32(HEADER_PAGE_COUNT);
     let left = CHUNK_BYTES / this.#pageSize;
-    for (const [number, { sequence }] of this.#expected) {
-      if (number <= count || this.#find(number) !== null || --left >= 0) continue;
-      const problem = `record ${sequence} of its log has page ${number}, and the database's header says that it has ${count}`;
-      throw damaged(this.#place, problem, { part: "log", page: number, frame: sequence });
+    for (const number of this.#expected.keys()) {
+      if (number > count && this.#find(number) === null && --left < 0) throw pageMissing(number, this.#place);
     }
   }
 

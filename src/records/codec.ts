@@ -1,6 +1,5 @@
 // Records to stored text and back. Everything is checked and made text before any SQL runs. Missing keys take their
 // defaults (an explicit undefined is a missing key), known keys come first and in order, unknown keys are kept.
-import { create, type Struct, StructError } from "superstruct";
 import { RecordInvalid } from "../errors.ts";
 import {
   findStrayKey,
@@ -12,17 +11,7 @@ import {
   textOf,
   textOfRecord,
 } from "./json.ts";
-import {
-  elementsOf,
-  isQuietly,
-  keysOf,
-  type Path,
-  read,
-  refused,
-  refuseStray,
-  unknownKey,
-  valuesOf,
-} from "./reading.ts";
+import { elementsOf, keysOf, type Path, read, refused, refuseStray, unknownKey, valuesOf } from "./reading.ts";
 import {
   ChildStruct,
   EmitStruct,
@@ -162,23 +151,19 @@ function parseRecord(record: string, text: string, pythonTokens = false): Record
 function completeExecution(exe: unknown, record = "Execution", struct = ExecutionStruct): Record<string, unknown> {
   const full = complete(record, exe, struct);
   const { deferred, children } = full;
-  if (isQuietly(Array.isArray, deferred)) {
-    const events = elementsOf(record, deferred, ["deferred"]);
-    if (events.length > 0) {
-      refuseStray(record, deferred as object, ["deferred"], findStrayKey);
-      full["deferred"] = events.map((event, i) => shaped(record, event, EventStruct, ["deferred", i]));
-    }
+  const events = elementsOf(record, deferred, ["deferred"]);
+  if (events.length > 0) {
+    refuseStray(record, deferred as object, ["deferred"], findStrayKey);
+    full["deferred"] = events.map((event, i) => shaped(record, event, EventStruct, ["deferred", i]));
   }
-  if (isQuietly(isPlainObject, children)) {
-    const ids = keysOf(record, children, ["children"]);
-    if (ids.length > 0) {
-      refuseStray(record, children as object, ["children"]);
-      const all: Record<string, unknown> = {};
-      for (const id of ids) {
-        put(all, id, shaped(record, read(record, children as object, id, ["children"]), ChildStruct, ["children", id]));
-      }
-      full["children"] = all;
+  const ids = keysOf(record, children, ["children"]);
+  if (ids.length > 0) {
+    refuseStray(record, children as object, ["children"]);
+    const all: Record<string, unknown> = {};
+    for (const id of ids) {
+      put(all, id, shaped(record, read(record, children as object, id, ["children"]), ChildStruct, ["children", id]));
     }
+    full["children"] = all;
   }
   return full;
 }
@@ -196,9 +181,10 @@ function complete<T>(
   const copy = copied(value as object, keys, fields);
   if (copy !== null) return copy;
   const full: Record<string, unknown> = {};
-  for (const { key } of fields) {
+  for (const { key, fallback } of fields) {
     const given = read(record, value as object, key, path);
-    full[key] = given === undefined ? defaultOf(record, schema[key]!, [...path, key]) : given;
+    if (given === undefined && fallback === undefined) throw new RecordInvalid(record, [...path, key], "is missing");
+    full[key] = given === undefined ? fallback!() : given;
   }
   for (const key of keys) {
     if (Object.hasOwn(schema, key)) continue;
@@ -219,15 +205,6 @@ function copied(value: object, keys: readonly string[], fields: readonly Field[]
   } catch {
     // A getter threw: read one by one, they tell which.
     return null;
-  }
-}
-
-function defaultOf(record: string, field: Struct, path: Path): unknown {
-  try {
-    return create(undefined, field);
-  } catch (error) {
-    if (error instanceof StructError) throw new RecordInvalid(record, path, "is missing");
-    throw error;
   }
 }
 

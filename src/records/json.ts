@@ -17,7 +17,7 @@ export interface Problem {
 /** SQLite's own JSON functions stop at 1000 levels; deeper documents could not be listed. */
 const MAX_DEPTH = 900;
 /** What user code is: getters, and the traps of Proxies. The error itself is the cause. */
-export const THREW = "it threw an error when it was read (see cause)";
+export const THREW = "reading it threw an error";
 const LONE_SURROGATE = "a lone surrogate is not text";
 
 /** The JSON text of `value`, or the first thing in it that JSON cannot carry unchanged. Never throws. */
@@ -68,11 +68,11 @@ function findProblemInside(value: object, above: object[]): Problem | null {
     }
     looksForToJson = true;
     if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
-      return { path: ["toJSON"], problem: "JSON would hold what it returns in place of the value" };
+      return { path: ["toJSON"], problem: "a toJSON is not JSON" };
     }
     looksForToJson = false;
-    if (Array.isArray(value)) found = findProblemInArray(value, above) ?? findStrayKey(value);
-    else found = findSymbol(value) ?? findProblemAt(Object.keys(value), value as Record<string, unknown>, above);
+    if (Array.isArray(value)) found = findProblemAt(null, value, above) ?? findStrayKey(value);
+    else found = findSymbol(value) ?? findProblemAt(Object.keys(value), value, above);
   } catch (cause) {
     return { path: looksForToJson ? ["toJSON"] : [], problem: THREW, cause };
   }
@@ -80,33 +80,18 @@ function findProblemInside(value: object, above: object[]): Problem | null {
   return found;
 }
 
-function findProblemAt(
-  keys: readonly string[],
-  value: Readonly<Record<string, unknown>>,
-  above: object[],
-): Problem | null {
-  for (const key of keys) {
+/** `keys` are null for an array: by index, not by key, since a hole is undefined, and undefined is refused. */
+function findProblemAt(keys: readonly string[] | null, value: object, above: object[]): Problem | null {
+  const values = value as Readonly<Record<string | number, unknown>> & { readonly length: number };
+  for (let i = 0; i < (keys ?? values).length; i++) {
+    const at = keys === null ? i : keys[i]!;
     let found: Problem | null;
     try {
-      found = findProblem(value[key], above);
+      found = findProblem(values[at], above);
     } catch (cause) {
-      return { path: [key], problem: THREW, cause };
+      return { path: [at], problem: THREW, cause };
     }
-    if (found !== null) return { ...found, path: [key, ...found.path] };
-  }
-  return null;
-}
-
-function findProblemInArray(array: readonly unknown[], above: object[]): Problem | null {
-  // By index, not for…of: a hole is undefined, and undefined is refused.
-  for (let i = 0; i < array.length; i++) {
-    let found: Problem | null;
-    try {
-      found = findProblem(array[i], above);
-    } catch (cause) {
-      return { path: [i], problem: THREW, cause };
-    }
-    if (found !== null) return { ...found, path: [i, ...found.path] };
+    if (found !== null) return { ...found, path: [at, ...found.path] };
   }
   return null;
 }
@@ -118,7 +103,7 @@ export function findStrayKey(array: readonly unknown[]): Problem | null {
   const { length } = keys;
   if (length === array.length && (length === 0 || keys[length - 1] === String(length - 1))) return findSymbol(array);
   const stray = keys.find((key) => String(Number(key) >>> 0) !== key);
-  return stray === undefined ? findSymbol(array) : { path: [stray], problem: "an array has no keys in JSON" };
+  return stray === undefined ? findSymbol(array) : { path: [stray], problem: "not a key in JSON" };
 }
 
 /** What JSON leaves out of any object: keys that are symbols. */
@@ -126,7 +111,7 @@ export function findSymbol(value: object): Problem | null {
   const symbols = Object.getOwnPropertySymbols(value);
   if (symbols.length === 0) return null;
   const symbol = symbols.find((key) => Object.prototype.propertyIsEnumerable.call(value, key));
-  return symbol === undefined ? null : { path: [String(symbol).toWellFormed()], problem: "a symbol is no key in JSON" };
+  return symbol === undefined ? null : { path: [String(symbol).toWellFormed()], problem: "not a key in JSON" };
 }
 
 function findLoneSurrogate(value: Json): Problem | null {

@@ -82,15 +82,6 @@ export function elementsOf(record: string, value: unknown, path: Path): unknown[
   return elements;
 }
 
-/** Whether it is so; who throws when asked is asked again by `validated`, and told of. */
-export function isQuietly(is: (value: unknown) => boolean, value: unknown): boolean {
-  try {
-    return is(value);
-  } catch {
-    return false;
-  }
-}
-
 /** What was found, as the error that tells where in which record. */
 export function refused(record: string, path: Path, { path: inside, problem, ...cause }: Problem): RecordInvalid {
   return new RecordInvalid(record, [...path, ...inside], problem, cause);

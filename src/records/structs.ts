@@ -1,6 +1,6 @@
 // Every record, once: superstruct structs, and types inferred from them. Keys keep their stored names and stand in their
 // stored order. What the user's JSON may hold is json.ts's business; how records become text is codec.ts's.
-import { defaulted, define, type Infer, type Struct, type } from "superstruct";
+import { define, type Infer, type Struct, type } from "superstruct";
 import { isPlainObject, type JsonObject, type Problem, THREW } from "./json.ts";
 
 /** A statechart run's state of life. */
@@ -29,13 +29,17 @@ const dictionaryOf =
   (value): value is Record<string, T> =>
     isPlainObject(value) && Object.keys(value).every((key) => isId(key) && is(value[key]));
 
-/** The guards behind the fields: asking them first saves most of what superstruct costs in every commit. */
-const guards = new WeakMap<object, Guard<unknown>>();
+/** What superstruct would ask of a field, asked without it: that saves most of what it costs in every commit. */
+interface Rule {
+  readonly is: Guard<unknown>;
+  /** What a missing key becomes. */
+  readonly fallback: (() => unknown) | undefined;
+}
+const rules = new WeakMap<object, Rule>();
 
 function field<T>(name: string, is: Guard<T>, fallback?: () => NoInfer<T>): Struct<T, null> {
-  const plain = define<T>(name, is);
-  const struct = fallback === undefined ? plain : defaulted(plain, fallback);
-  guards.set(struct, is);
+  const struct = define<T>(name, is);
+  rules.set(struct, { is, fallback });
   return struct;
 }
 
@@ -49,9 +53,8 @@ const flag = (): Struct<boolean, null> => field("true or false", isBoolean, () =
 const userObject = (): Struct<JsonObject, null> => field("an object", isUserObject, () => ({}));
 
 /** A field of a record, as encoding and decoding ask for it. */
-export interface Field {
+export interface Field extends Rule {
   readonly key: string;
-  readonly is: Guard<unknown>;
   readonly expected: string;
 }
 
@@ -64,7 +67,7 @@ type Schema = Record<string, Struct<any, any>>;
 export type RecordStruct<T> = Struct<T, Schema> & { readonly fields: readonly Field[] };
 
 function recordOf<S extends Schema>(schema: S): ReturnType<typeof type<S>> & { readonly fields: readonly Field[] } {
-  const fields = Object.entries(schema).map(([key, one]) => ({ key, is: guards.get(one)!, expected: one.type }));
+  const fields = Object.entries(schema).map(([key, one]) => ({ ...rules.get(one)!, key, expected: one.type }));
   return Object.assign(type(schema), { fields });
 }
 

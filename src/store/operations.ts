@@ -2,7 +2,7 @@
 // the core. A shell adds only when and how the work runs: now, or in its turn.
 import { RecordInvalid } from "../errors.ts";
 import { checkId, checkInstant, encodeTrace } from "../records/codec.ts";
-import { type JsonObject, THREW } from "../records/json.ts";
+import type { JsonObject } from "../records/json.ts";
 import type { Change, Problem, RowKind } from "../port.ts";
 import type { Execution, OutboxRow, SpawnRow, Timer, TraceEntry } from "../records/structs.ts";
 import { checkSeq, type LimitOptions, optionalLimit } from "./arguments.ts";
@@ -65,14 +65,8 @@ function kindsOf({ emits, processedEventId, timers, spawns, trace }: PreparedCom
 
 /** A version that cannot be told would be found out when the write is durable already, too late to refuse it. */
 function checkVersionIsOurs(exe: Execution): void {
-  let isOurs: boolean;
-  try {
-    const version = Object.getOwnPropertyDescriptor(exe, "version");
-    isOurs = version === undefined ? Object.isExtensible(exe) : version.writable === true || version.set !== undefined;
-  } catch (cause) {
-    throw new RecordInvalid("Execution", ["version"], THREW, { cause });
-  }
-  if (isOurs) return;
+  const version = Object.getOwnPropertyDescriptor(exe, "version");
+  if (version === undefined ? Object.isExtensible(exe) : version.writable === true || version.set !== undefined) return;
   throw new RecordInvalid("Execution", ["version"], "must be writable, the store counts it up; this record is frozen");
 }
 
