@@ -3,7 +3,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { SqliteStore } from "perdure";
 import { auditBooks, BOOKS_SQL } from "./books.js";
-import { checkIntegrity, stockSqlites } from "./stock.js";
+import { auditIntegrity, INTEGRITY_SQL, stockSqlites } from "./stock.js";
 
 /**
  * What is wrong with a file. Looks at copies, so that the file stays as a kill left it.
@@ -31,9 +31,10 @@ export async function auditFile(file, copy, acknowledged, mayBeMore, stocks = st
 
 /** @param {import("./stock.js").StockSqlite} stock @param {string} copy @param {Map<string, number>} acknowledged @param {number} mayBeMore */
 function auditWithStock(stock, copy, acknowledged, mayBeMore) {
-  if (acknowledged.size === 0 && !hasTables(stock, copy)) return checkIntegrity(stock, copy);
-  const books = auditBooks(stock.query(copy, BOOKS_SQL), acknowledged, mayBeMore);
-  return [...checkIntegrity(stock, copy), ...books.map((problem) => `${stock.name}: ${problem}`)];
+  const hasBooks = acknowledged.size > 0 || hasTables(stock, copy);
+  const [integrity, rows] = stock.queryAll(copy, hasBooks ? [INTEGRITY_SQL, BOOKS_SQL] : [INTEGRITY_SQL]);
+  const books = rows === undefined ? [] : auditBooks(rows, acknowledged, mayBeMore);
+  return [...auditIntegrity(stock, integrity), ...books.map((problem) => `${stock.name}: ${problem}`)];
 }
 
 /** @param {import("./stock.js").StockSqlite} stock @param {string} file */
