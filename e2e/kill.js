@@ -16,7 +16,12 @@ import { randomFrom } from "../demo/random.js";
 /** Rounds on one file before a fresh one: killing while a file is made is part of it. */
 const ROUNDS_ON_A_FILE = 8;
 const PAYLOADS = [10, 2_000, 40_000];
-const CHECKPOINTS = [50, 500, 4000];
+const CHECKPOINTS = [50, 250, 2000];
+
+/**
+ * What came of some rounds; `whileOpening`: kills before the first commit of that process was acknowledged.
+ * @typedef {{ acknowledged: number, whileOpening: number, problems: string[] }} Kills
+ */
 
 /**
  * @param {object} options
@@ -24,13 +29,14 @@ const CHECKPOINTS = [50, 500, 4000];
  * @param {number} options.seed
  * @param {boolean} [options.inTurn]  stock SQLites look at one file each, not all of them at every one
  * @param {(line: string) => void} [options.log]
- * @returns {Promise<{ acknowledged: number, problems: string[] }>}
+ * @returns {Promise<Kills>}
  */
 export async function killRounds({ rounds, seed, inTurn = false, log = () => {} }) {
   const random = randomFrom(seed);
   const folder = await mkdtemp(join(tmpdir(), "perdure-kill-"));
   const problems = [];
   let total = 0;
+  let whileOpening = 0;
   /** @type {Map<string, number>} */
   let acknowledged = new Map();
   try {
@@ -39,7 +45,8 @@ export async function killRounds({ rounds, seed, inTurn = false, log = () => {} 
       if (round % ROUNDS_ON_A_FILE === 0) acknowledged = new Map();
       const plan = planRound(random);
       const before = sum(acknowledged);
-      const unexpected = await killOnce(file, plan, acknowledged);
+      const { hasCommitted, unexpected } = await killOnce(file, plan, acknowledged);
+      if (!hasCommitted) whileOpening += 1;
       total += sum(acknowledged) - before;
       const stocks = inTurn ? stockSqlites.filter((_, i) => i === round % stockSqlites.length) : stockSqlites;
       const copy = join(folder, "copy.db");
@@ -52,7 +59,28 @@ export async function killRounds({ rounds, seed, inTurn = false, log = () => {} 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return { acknowledged: total, problems };
+  return { acknowledged: total, whileOpening, problems };
+}
+
+/**
+ * The same, several files side by side.
+ * @param {{ rounds: number, seed: number, lanes: number }} options @returns {Promise<Kills>}
+ */
+export async function killInLanes({ rounds, seed, lanes }) {
+  const all = await Promise.all(
+    Array.from({ length: lanes }, async (_, i) => {
+      const share = { rounds: Math.floor((rounds + i) / lanes), seed: seed + i, inTurn: true };
+      /** @type {Kills} */
+      const kills = JSON.parse(await startChild("killer.js", share).nextLine());
+      return kills;
+    }),
+  );
+  const total = (/** @type {"acknowledged" | "whileOpening"} */ what) => all.reduce((n, one) => n + one[what], 0);
+  return {
+    acknowledged: total("acknowledged"),
+    whileOpening: total("whileOpening"),
+    problems: all.flatMap(({ problems }) => problems),
+  };
 }
 
 /** @param {() => number} random */
@@ -64,8 +92,9 @@ function planRound(random) {
     inFlight: kind === "sync" ? 1 : 16,
     payloadBytes: PAYLOADS[Math.floor(random() * PAYLOADS.length)] ?? 10,
     checkpointFrames: CHECKPOINTS[Math.floor(random() * CHECKPOINTS.length)] ?? 500,
-    // Now and then while it opens the file, else in the middle of its commits.
-    killAfterMs: random() < 0.15 ? { start: 100 + random() * 300 } : { firstCommit: random() ** 2 * 600 },
+    // Now and then while it opens the file, else in the middle of its commits, a few of them after many.
+    killAfterMs:
+      random() < 0.15 ? { opening: random() * 200 } : { firstCommit: random() * (random() < 0.9 ? 150 : 600) },
   };
 }
 
@@ -76,27 +105,30 @@ function planRound(random) {
  */
 async function killOnce(file, { killAfterMs, ...options }, acknowledged) {
   /** @type {string[]} */
-  const problems = [];
-  let started = false;
+  const unexpected = [];
+  let hasCommitted = false;
   const child = startChild(
     "committer.js",
-    { file, ...options },
+    { file, ...options, saysOpening: true },
     {
       onLine(line) {
+        if (line === "opening") {
+          if (killAfterMs.opening !== undefined) setTimeout(child.kill, killAfterMs.opening);
+          return;
+        }
         const [id = "", version] = line.split(" ");
         const next = (acknowledged.get(id) ?? 0) + 1;
         // A commit whose acknowledgement was killed may lie between two lives; within one there is no gap.
-        if (Number(version) < next) problems.push(`${line} was acknowledged after version ${next - 1}`);
+        if (Number(version) < next) unexpected.push(`${line} was acknowledged after version ${next - 1}`);
         acknowledged.set(id, Number(version));
-        if (!started && killAfterMs.firstCommit !== undefined) setTimeout(child.kill, killAfterMs.firstCommit);
-        started = true;
+        if (!hasCommitted && killAfterMs.firstCommit !== undefined) setTimeout(child.kill, killAfterMs.firstCommit);
+        hasCommitted = true;
       },
     },
   );
-  if (killAfterMs.start !== undefined) setTimeout(child.kill, killAfterMs.start);
   const { signal, errors } = await child.ended;
-  if (signal !== "SIGKILL") problems.push(`the child ended by itself: ${errors}`);
-  return problems;
+  if (signal !== "SIGKILL") unexpected.push(`the child ended by itself: ${errors}`);
+  return { hasCommitted, unexpected };
 }
 
 /** @param {Map<string, number>} versions */

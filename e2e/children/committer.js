@@ -1,12 +1,13 @@
 // Commits for ever, until it is killed. Each acknowledgement is in the pipe before the next commit of that Execution.
 //
-//   committer.js {inFlight, payloadBytes, …options of openStore}
+//   committer.js {inFlight, payloadBytes, saysOpening?, …options of openStore}
 import { writeSync } from "node:fs";
 import { newExecution } from "perdure";
 import { nextCommit } from "../books.js";
 import { openStore } from "../open.js";
 
-const { inFlight, payloadBytes, ...options } = JSON.parse(process.argv[2] ?? "");
+const { inFlight, payloadBytes, saysOpening = false, ...options } = JSON.parse(process.argv[2] ?? "");
+if (saysOpening) writeSync(1, "opening\n");
 const store = await openStore(options);
 await Promise.all(Array.from({ length: inFlight }, (_, lane) => commitForEver(`lane-${lane}`)));
 

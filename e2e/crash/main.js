@@ -9,7 +9,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { allFaults, countCalls, hasStrace, runFault, SCENARIOS } from "../faults.js";
-import { killRounds } from "../kill.js";
+import { killInLanes } from "../kill.js";
 import { randomFrom } from "../../demo/random.js";
 import { MUTANTS, runMutant } from "./mutants.js";
 import { CASES, nameOf } from "./places.js";
@@ -94,17 +94,14 @@ say(`${points} points, ${crashes} simulated crashes, ${violations} violations ($
 
 if (values.case === undefined) {
   const kills = Number(values.kills);
-  // Side by side, one more than works at once: each waits for its processes now and then.
-  const lanes = Number(values.processes) + 1;
-  const shares = Array.from({ length: lanes }, (_, i) => Math.floor((kills + i) / lanes));
-  const rounds = await Promise.all(
-    shares.map((count, i) => killRounds({ rounds: count, seed: seed + i, inTurn: true })),
-  );
-  const problems = rounds.flatMap((round) => round.problems);
-  const acknowledged = rounds.reduce((sum, round) => sum + round.acknowledged, 0);
+  // Twice as many as work at once: each waits for the disk, and for its processes to start and to die.
+  const lanes = 2 * Number(values.processes);
+  const { acknowledged, whileOpening, problems } = await killInLanes({ rounds: kills, seed, lanes });
   for (const problem of problems) say(`    ${problem}`);
   violations += problems.length;
-  say(`${kills} kills, ${acknowledged} acknowledged commits, ${problems.length} violations (${seconds()})`);
+  say(
+    `${kills} kills, ${whileOpening} of them while opening, ${acknowledged} acknowledged commits, ${problems.length} violations (${seconds()})`,
+  );
   if (values["no-faults"] || !hasStrace)
     say("no faults of the system were tried: strace is not installed, or not wanted");
   else violations += await tryFaults();
