@@ -24,10 +24,30 @@ interface Recent {
 
 interface FileState {
   /** Up to the first change that is not durable. */
-  readonly durable: Content;
+  readonly durable: Followed;
   readonly recent: Recent[];
   /** What programs read. */
-  readonly live: Content;
+  readonly live: Followed;
+}
+
+/** Bytes that follow changes as late as they can: of most moments that are gone through nobody asks for them. */
+class Followed {
+  readonly #content: Content;
+  readonly #missed: Change[] = [];
+
+  constructor(bytes: Uint8Array | undefined) {
+    this.#content = new Content(bytes);
+  }
+
+  follow(change: Change): void {
+    this.#missed.push(change);
+  }
+
+  /** As they are now, good until they are asked for after another change. */
+  get bytes(): Uint8Array {
+    for (const change of this.#missed.splice(0)) apply(this.#content, change);
+    return this.#content.bytes;
+  }
 }
 
 export class Aftermath {
@@ -61,7 +81,7 @@ export class Aftermath {
       case "write":
       case "truncate": {
         const file = this.#file(entry.file);
-        apply(file.live, entry);
+        file.live.follow(entry);
         file.recent.push({ change: entry, index, state: "pending" });
         break;
       }
@@ -123,7 +143,7 @@ export class Aftermath {
   #file(file: number, bytes?: Uint8Array): FileState {
     let found = this.#files.get(file);
     if (found === undefined) {
-      found = { durable: new Content(bytes), recent: [], live: new Content(bytes) };
+      found = { durable: new Followed(bytes), recent: [], live: new Followed(bytes) };
       this.#files.set(file, found);
     }
     return found;
@@ -133,7 +153,7 @@ export class Aftermath {
     for (const one of recent) {
       if (one.index < upTo && one.state === "pending") one.state = ok ? "durable" : "forgotten";
     }
-    while (recent[0]?.state === "durable") apply(durable, recent.shift()!.change);
+    while (recent[0]?.state === "durable") durable.follow(recent.shift()!.change);
   }
 }
 

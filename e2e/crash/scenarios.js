@@ -132,8 +132,10 @@ export async function checkWhatIsLeft({ store, disk, acknowledged, crash }, dura
   await store.close();
   // What a synchronous store tidies up in OPFS goes on behind its back.
   await new Promise(setImmediate);
-  const bytes = disk.image().files.get(disk.find(NAME) ?? -1);
-  if (bytes === undefined) throw new Error("the file is gone");
+  const file = disk.find(NAME);
+  if (file === null) throw new Error("the file is gone");
+  const bytes = new Uint8Array(disk.size(file));
+  disk.read(file, bytes, 0);
   const problems = auditBytes(bytes, facts, { mayLose });
   // An owner file that is empty may be one that is being written; those stay.
   const beside = disk.names.filter((name) => name !== NAME && !isNobodys(disk, name));
