@@ -38,13 +38,13 @@ export async function commitOnce(store, exe, bytes, say) {
 
 /**
  * What is wrong with a database file.
- * @param {Uint8Array} bytes
+ * @param {Uint8Array} bytes  changed: in memory there is no log to look for
  * @param {readonly Fact[]} facts
  * @param {{ mayLose: boolean }} options  mayLose: what was acknowledged may be gone, but whole
  * @returns {string[]}
  */
 export function auditBytes(bytes, facts, { mayLose }) {
-  const database = new SQL.Database(inRollbackMode(bytes));
+  const database = new SQL.Database(bytes.fill(1, 18, 20));
   try {
     const check = read(database, "PRAGMA integrity_check").map((row) => row["integrity_check"]);
     const rows = read(database, BOOKS_SQL);
@@ -70,13 +70,6 @@ export function settle(facts) {
     if (type === "kept") kept.set(id, version);
   }
   return { kept, open: open.size };
-}
-
-/** In memory there is no log to look for. @param {Uint8Array} bytes */
-function inRollbackMode(bytes) {
-  const copy = bytes.slice();
-  copy.fill(1, 18, 20);
-  return copy;
 }
 
 /** @param {Stock} database @param {string} sql @returns {Row[]} */

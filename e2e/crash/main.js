@@ -34,8 +34,10 @@ const { values } = parseArgs({
     only: { type: "string" },
   },
 });
-const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-const wanted = Number(values.points);
+const seed = wholeNumber("seed", values.seed ?? String(Math.floor(Math.random() * 1e6)), 0);
+const wanted = wholeNumber("points", values.points, 1);
+const kills = wholeNumber("kills", values.kills, 0);
+const processes = wholeNumber("processes", values.processes, 1);
 const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`);
 const start = performance.now();
 const seconds = () => `${((performance.now() - start) / 1000).toFixed(0)} s`;
@@ -65,7 +67,9 @@ const nextJob = (() => {
 
 /** A process that works until there is nothing to do. */
 async function work() {
-  const child = fork(fileURLToPath(new URL("worker.js", import.meta.url)));
+  // All cores are at work: a garbage collector with threads of its own would only take them from each other.
+  const execArgv = ["--single-threaded-gc"];
+  const child = fork(fileURLToPath(new URL("worker.js", import.meta.url)), [], { execArgv });
   for (let job = nextJob(); job !== null; job = nextJob()) {
     const told = job;
     /** @type {Result} */
@@ -86,16 +90,15 @@ async function work() {
 }
 
 say(`seed ${seed}`);
-await Promise.all(Array.from({ length: Number(values.processes) }, work));
+await Promise.all(Array.from({ length: processes }, work));
 for (const line of summarise(results)) say(line);
 const points = results.reduce((sum, result) => sum + result.points, 0);
 let violations = results.reduce((sum, result) => sum + result.violations.length, 0);
 say(`${points} points, ${crashes} simulated crashes, ${violations} violations (${seconds()})`);
 
 if (values.case === undefined) {
-  const kills = Number(values.kills);
   // Twice as many as work at once: each waits for the disk, and for its processes to start and to die.
-  const lanes = 2 * Number(values.processes);
+  const lanes = 2 * processes;
   const { acknowledged, whileOpening, problems } = await killInLanes({ rounds: kills, seed, lanes });
   for (const problem of problems) say(`    ${problem}`);
   violations += problems.length;
@@ -110,14 +113,22 @@ if (values.case === undefined) {
 say(`violations: ${violations} (seed ${seed}, ${seconds()})`);
 process.exitCode = violations === 0 ? 0 : 1;
 
+/** What crashes nothing because it was told nonsense would look like a proof. @param {string} name @param {string} text @param {number} least */
+function wholeNumber(name, text, least) {
+  const number = Number(text);
+  if (text.trim() === "" || !Number.isSafeInteger(number) || number < least)
+    throw new Error(`--${name} is a whole number, ${least} or more, not ${text}`);
+  return number;
+}
+
 /** Every broken law must be found; one that is not is a violation of ours. */
 async function tryMutants() {
   let missed = 0;
-  for (const mutant of MUTANTS) {
+  await sideBySide(MUTANTS, async (mutant) => {
     const found = await runMutant(mutant);
     if (found === 0) missed += 1;
     say(`broken on purpose: ${mutant.name}: ${found === 0 ? "NOT FOUND" : "found"} (${seconds()})`);
-  }
+  });
   return missed;
 }
 
@@ -129,13 +140,23 @@ async function tryFaults() {
     const random = randomFrom(seed);
     const all = allFaults(await countCalls(scenario), random);
     const some = all.filter(() => random() < FAULTS / SCENARIOS.length / all.length);
-    for (const fault of some) {
+    await sideBySide(some, async (fault) => {
       const outcome = await runFault(scenario, fault);
       hits += outcome.hits;
       bad += outcome.problems.length > 0 ? 1 : 0;
       for (const problem of outcome.problems) say(`    ${scenario.kind} ${JSON.stringify(fault)}: ${problem}`);
-    }
+    });
   }
   say(`${hits} system calls failed or killed, ${bad} violations (${seconds()})`);
   return bad;
+}
+
+/** Each of `all`, as many at a time as there are processes. @template T @param {readonly T[]} all @param {(one: T) => Promise<void>} doOne */
+async function sideBySide(all, doOne) {
+  const left = all.values();
+  await Promise.all(
+    Array.from({ length: processes }, async () => {
+      for (const one of left) await doOne(one);
+    }),
+  );
 }
