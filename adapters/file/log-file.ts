@@ -16,7 +16,7 @@ export function openLog(path: string): { readonly log: Log; readonly scanned: Sc
   const file = openFile(path);
   try {
     const scanned = scanLog(file);
-    if (scanned !== null) return { log: new Log(file, scanned.position, file.placeAt(path) ?? NOWHERE), scanned };
+    if (scanned !== null) return { log: new Log(file, scanned.position, file.placeAt(path) ?? NOWHERE, true), scanned };
   } catch (error) {
     file.close();
     throw error;
@@ -47,7 +47,7 @@ export function* createLog(
   let isInPlace = NOWHERE;
   try {
     file.write(writeHeader(start), 0);
-    const log = new Log(file, start, () => isInPlace());
+    const log = new Log(file, start, () => isInPlace(), false);
     if (delta !== null) log.advance(log.write(delta));
     yield { kind: "sync", file };
     fs.renameSync(temporary, path);

@@ -58,15 +58,16 @@ export class OpfsStorage {
     this.#image = image;
     this.#base = new Base(this.#place, this.#baseFile, image.pageSize, IN_PLACE);
     if (scanned === null || scanned.position.pageSize !== image.pageSize) return;
-    this.#log = new Log(this.#logFile, scanned.position, IN_PLACE);
+    this.#log = new Log(this.#logFile, scanned.position, IN_PLACE, true);
     this.#tail.note(scanned.position);
     // Relaxed, a power cut may leave one, and what is behind it was never promised.
     if (this.#strict) this.#log.refuseHole(this.#place);
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
-    if (scanned.pageCount === null) return;
-    // Its writer may have died before its flush, or its flush failed; from now on it can be seen (L2, L3).
+    // Its writer may have died before its flush, or its flush failed; from now on it can be seen (L2, L3), and what is
+    // committed stands behind its header.
     if (this.#strict) yield* this.#log.settle();
+    if (scanned.pageCount === null) return;
     // The first commit, cut short between log and file: only with the file can stock SQLite see it (L5).
     if (isFileLost) yield* this.#fillBase(pagesOf(image));
   }
@@ -218,7 +219,7 @@ export class OpfsStorage {
     this.#repair.plan(repair);
     this.#logFile.write(writeHeader(start), 0);
     yield { kind: "sync", file: this.#logFile };
-    this.#log = new Log(this.#logFile, start, IN_PLACE);
+    this.#log = new Log(this.#logFile, start, IN_PLACE, false);
     this.#tail.note(start);
     return this.#log;
   }

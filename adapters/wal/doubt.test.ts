@@ -29,7 +29,7 @@ function newLog(disk: SimulatedDisk): Log {
   const file = fileOn(disk);
   const start = startLog(PAGE_BYTES, 1, 2, 3);
   file.write(writeHeader(start), 0);
-  const log = new Log(file, start, () => true);
+  const log = new Log(file, start, () => true, false);
   const pages = new Map([[1, new Uint8Array(PAGE_BYTES)]]);
   log.advance(log.write({ pageSize: PAGE_BYTES, pageCount: 1, pages }));
   disk.syncNames();
@@ -55,16 +55,28 @@ test("L5 of a log that was found nobody knows whether a sync of it failed", () =
   expect(() => fileOn(disk).sync()).toThrow(expect.objectContaining({ code: "EIO" }));
   disk.before = () => {};
   const file = fileOn(disk);
-  const found = new Log(file, scanLog(file)!.position, () => true);
+  const found = new Log(file, scanLog(file)!.position, () => true, true);
   runBlocking(found.settle());
   expect(framesAfterPowerCut(disk)).toBe(1);
+});
+
+test("L5 nor of its header, when it holds no more", () => {
+  const disk = new SimulatedDisk();
+  const file = fileOn(disk);
+  file.write(writeHeader(startLog(PAGE_BYTES, 1, 2, 3)), 0);
+  disk.syncNames();
+  disk.before = ({ kind }) => (kind === "sync" ? { error: "EIO" } : undefined);
+  expect(() => file.sync()).toThrow(expect.objectContaining({ code: "EIO" }));
+  disk.before = () => {};
+  runBlocking(new Log(file, scanLog(file)!.position, () => true, true).settle());
+  expect(scanLog(fileOn(disk.crash("lost")))?.position.salt1).toBe(2);
 });
 
 test("L5 nor of what others appended since", () => {
   const disk = new SimulatedDisk();
   const log = newLog(disk);
   runBlocking(log.settle());
-  const theirs = new Log(fileOn(disk), log.position, () => true);
+  const theirs = new Log(fileOn(disk), log.position, () => true, true);
   theirs.write({ pageSize: PAGE_BYTES, pageCount: 1, pages: new Map([[1, new Uint8Array(PAGE_BYTES)]]) });
   disk.before = ({ kind }) => (kind === "sync" ? { error: "EIO" } : undefined);
   expect(() => runBlocking(theirs.sync())).toThrow(expect.objectContaining({ code: "EIO" }));

@@ -61,15 +61,18 @@ export class Log {
   #isInDoubt: boolean;
   #position: LogPosition;
 
-  /** @param isInPlace whether who opens the place now would find this very file */
-  constructor(file: RandomAccessFile, position: LogPosition, isInPlace: () => boolean) {
+  /**
+   * @param isInPlace whether who opens the place now would find this very file
+   * @param isFound whether somebody else wrote what is in it, if only its header: a sync of that may have failed
+   */
+  constructor(file: RandomAccessFile, position: LogPosition, isInPlace: () => boolean, isFound: boolean) {
     this.#file = file;
     this.#isInPlace = isInPlace;
     this.#allocated = file.size();
     this.#last = new Uint8Array(frameBytes(position.pageSize) + FRAME_HEADER_BYTES);
     this.#position = position;
     this.#ends.set(position.frames, position.sum1);
-    this.#isInDoubt = position.frames > 0;
+    this.#isInDoubt = isFound;
   }
 
   get position(): LogPosition {
