@@ -118,9 +118,29 @@ function findExport<T>(instance: WebAssembly.Instance, type: new (...args: never
   return found[0]!;
 }
 
-async function builtInWasm(): Promise<ArrayBuffer> {
+async function builtInWasm(): Promise<Uint8Array> {
   const { default: base64 } = await import("virtual:sql.js/wasm");
-  const gzipped = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-  const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+  const text = atob(base64);
+  const gzipped = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) gzipped[i] = text.charCodeAt(i);
+  return unzip(gzipped);
+}
+
+/** By hand: for a Response, Node would load all of its `fetch` first. */
+async function unzip(gzipped: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const stream = new DecompressionStream("gzip");
+  const writer = stream.writable.getWriter();
+  // What fails here fails the reading too.
+  writer.write(gzipped).catch(() => {});
+  writer.close().catch(() => {});
+  const parts: Uint8Array[] = [];
+  const reader = stream.readable.getReader();
+  for (let step = await reader.read(); !step.done; step = await reader.read()) parts.push(step.value);
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }
