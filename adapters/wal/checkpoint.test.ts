@@ -66,6 +66,21 @@ test("L6 a commit copies a bounded slice however much waits, though all of it ch
   expect(recorded.state.syncs).toBe(1);
 });
 
+test("L6 a long checkpoint makes durable what it copied bit by bit, so that its end is no longer than a short one's", () => {
+  const recorded = recorder();
+  const checkpoint = begun(1900);
+  checkpoint.isDue(startLog(512, 0, 0, 0), PAGES);
+  let unsynced = 0;
+  for (let done = false; !done;) {
+    const { syncs } = recorded.state;
+    const copied = slice(checkpoint, recorded);
+    ({ done } = copied);
+    unsynced = recorded.state.syncs > syncs && !done ? 0 : unsynced + copied.pages.length;
+    expect(unsynced).toBeLessThanOrEqual(1024 + 64);
+  }
+  expect(recorded.state.syncs).toBe(2);
+});
+
 test("L6 a group that changes more than a slice copies twice as many, or the log would outgrow the copying", () => {
   const recorded = recorder();
   const checkpoint = begun(2000);

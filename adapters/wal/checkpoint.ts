@@ -32,6 +32,8 @@ export const CHECKPOINT_CHECKS: OptionChecks = {
 /** Pages that one commit copies; a group that changed many copies more, or the log would outgrow the copying. */
 const SLICE_PAGES = 64;
 const SLICE_PER_CHANGED_PAGE = 2;
+/** Pages that one sync of the base makes durable, about: many more at the end, and that commit would wait for all of them. */
+const PAGES_PER_SYNC = 1024;
 
 export class Checkpoint {
   /** Pages that the log holds. */
@@ -42,6 +44,8 @@ export class Checkpoint {
   #queue: number[] = [];
   /** Pages changed since the last slice. */
   #changed = 0;
+  /** Pages copied since the base was synced. */
+  #unsynced = 0;
   /** Frames at which to begin; null: as the database's size suggests. */
   readonly #frames: number | null;
   /** More frames than that, after checkpoints that failed: not every commit shall pay for a sick disk. */
@@ -71,6 +75,7 @@ export class Checkpoint {
     this.#waiting.clear();
     this.#queue = [];
     this.#changed = 0;
+    this.#unsynced = 0;
     this.#delay = 0;
   }
 
@@ -89,12 +94,15 @@ export class Checkpoint {
       this.#changed = 0;
       if (this.#queue.length === 0) this.#queue = this.#left(pages).toReversed();
       this.#copy(base, pages, this.#queue.splice(-Math.min(most, this.#queue.length)).toReversed());
-      if (this.#waiting.size > most) return false;
+      if (this.#waiting.size > most) {
+        if (this.#unsynced >= PAGES_PER_SYNC) yield* this.#sync(base);
+        return false;
+      }
       this.#copy(base, pages, this.#left(pages));
       // Page 1 counts the transactions: it comes last, so that a base without it is known for an older one.
       base.write([1], pages);
       base.trim(pages);
-      yield* base.sync();
+      yield* this.#sync(base);
       return true;
     } catch (error) {
       for (const number of this.#logged) this.#waiting.add(number);
@@ -113,6 +121,12 @@ export class Checkpoint {
     const still = numbers.filter((number) => number <= pages.pageCount);
     base.write(still, pages);
     for (const number of numbers) this.#waiting.delete(number);
+    this.#unsynced += still.length;
+  }
+
+  *#sync(base: Base): Program<void> {
+    yield* base.sync();
+    this.#unsynced = 0;
   }
 
   /** Starts the log over. */
