@@ -58,7 +58,10 @@ export function planListing(options: ListOptions = {}): Listing | null {
   if (statuses?.length === 0) return null;
   const { after, offset } = readCursor(cursor);
 
-  /** One SELECT in the order of ids; with several statuses each has its own stretch of the index, merged by SQLite. */
+  /**
+   * One SELECT in the order of ids; with several statuses each has its own stretch of the index, merged by SQLite. Why its
+   * parameters are `+?` is said in sql.ts.
+   */
   const arm = (status: string | null): { where: string; values: Value[] } => {
     const where: string[] = ["1=1"];
     const values: Value[] = [];
@@ -66,15 +69,15 @@ export function planListing(options: ListOptions = {}): Listing | null {
       where.push(condition);
       values.push(...more);
     };
-    if (status !== null) and(`${STATUS} = ?`, status);
-    if (definitionId !== null) and("definition_id = ?", definitionId);
+    if (status !== null) and(`${STATUS} = +?`, status);
+    if (definitionId !== null) and("definition_id = +?", definitionId);
     if (rootsOnly) and(IS_ROOT);
-    if (after !== null) and("id > ?", after);
+    if (after !== null) and("id > +?", after);
     return { where: where.join(" AND "), values };
   };
   const arms = (statuses ?? [null]).map(arm);
   const select = (summary: string): string =>
-    `${arms.map(({ where }) => `${summary} WHERE ${where}`).join(" UNION ALL ")} ORDER BY id LIMIT ? OFFSET ?`;
+    `${arms.map(({ where }) => `${summary} WHERE ${where}`).join(" UNION ALL ")} ORDER BY id LIMIT +? OFFSET +?`;
   return {
     sql: select(SUMMARY),
     guardedSql: select(GUARDED_SUMMARY),

@@ -99,6 +99,18 @@ describe("plans of listings: in the order of ids, without sorting", () => {
   });
 });
 
+test("L6 sorted statements have no bare parameters, for which SQLite would compile them anew each time", () => {
+  const filters = planListing({ status: ["DONE", "FAILED"], definitionId: "d", rootsOnly: true, cursor })!;
+  const sorted = [...Object.values(STATEMENTS), filters.sql, filters.guardedSql].filter((sql) =>
+    /ORDER BY|MAX\(/.test(sql),
+  );
+  expect(sorted).toHaveLength(7);
+  for (const sql of sorted) {
+    expect(sql).toContain("+?");
+    expect(sql).not.toMatch(/[^+]\?/);
+  }
+});
+
 /** Text that could be taken for structure. */
 const oddText = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...STATUSES) },
