@@ -20,6 +20,7 @@ import { copyDatabase } from "../databases.js";
 /** Peers and library are imported when they are needed: no process loads what it does not measure. */
 const native = () => import("./native.js");
 const perdure = () => import("./perdure.js");
+const bound = () => import("./bound.js");
 
 /** @type {Readonly<Record<string, Entry>>} */
 export const CONTENDERS = {
@@ -77,6 +78,20 @@ export const CONTENDERS = {
   "async-1": asyncEntry(1),
   "async-8": asyncEntry(8),
   "async-64": asyncEntry(64),
+  bound: {
+    label: "bound: SqliteStore, one write, one sync",
+    source: "indexed",
+    copies: false,
+    lanes: 0,
+    open: async (source, path) => (await bound()).openBound(source, path),
+  },
+  "bound-64": {
+    label: "bound: the same, 64 in flight",
+    source: "indexed",
+    copies: false,
+    lanes: 64,
+    open: async (source, path) => (await bound()).openAsyncBound(source, path),
+  },
 };
 
 /** @param {number} lanes @returns {Entry} */
