@@ -111,13 +111,15 @@ describe("exports", () => {
 });
 
 describe("what is packed", () => {
-  test("dist, the licences and the README, and no source", async () => {
+  test("dist, the licences, the README and what it leads to, and no source", async () => {
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: ROOT });
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const packed = files.map(({ path }) => path);
-    const texts = ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.md", "package.json"];
-    expect(packed.sort()).toEqual([...built, ...texts].sort());
-    expect(packed.filter((path) => !/\.js(\.map)?$|\.d\.ts$/.test(path)).sort()).toEqual(texts);
+    const texts = ["CONTRIBUTING.md", "LICENSE", "README.md", "THIRD-PARTY-LICENSES.md", "package.json"];
+    // npm packs the README of every folder that it packs from.
+    const further = ["bench/README.md", "bench/page/results/chromium.svg", "e2e/TRUST.md"];
+    expect(packed.sort()).toEqual([...built, ...texts, ...further].sort());
+    expect(packed.filter((path) => !/\.js(\.map)?$|\.d\.ts$/.test(path)).sort()).toEqual([...texts, ...further].sort());
     expect(packed.filter((path) => /\.test\.|\/testing\//.test(path))).toEqual([]);
   });
 
