@@ -20,11 +20,17 @@
 // for longer than the wait. It may write over what the next one has committed meanwhile.
 import { StorageRefused } from "../../src/errors.ts";
 import { randomSalt } from "../wal/log.ts";
+import { FRAME_HEADER_BYTES, WAL_HEADER_BYTES } from "../wal/wal.ts";
 import type { SyncAccessHandle } from "./platform.ts";
 
 /** Much more is not written without a look. */
 const PIECE_BYTES = 256 * 1024;
 const MOST_PAIRS = 2048;
+/**
+ * A power cut may cut a log to a size of ours without having emptied it before: then a header must be left of it, or nobody
+ * could tell what it was (`isSomethingElse`).
+ */
+const LEAST_PAIRS = (WAL_HEADER_BYTES + FRAME_HEADER_BYTES) / 2;
 
 export class Fence {
   readonly #place: string;
@@ -36,7 +42,7 @@ export class Fence {
   #found = 0;
   #claimed = 0;
   /** Sizes that we cut it to are ours as well. */
-  readonly #spare: number = 1 + 2 * (randomSalt() % MOST_PAIRS);
+  readonly #spare: number = aFew() | 1;
 
   constructor(place: string) {
     this.#place = place;
@@ -82,7 +88,7 @@ export class Fence {
   claim(): void {
     const log = this.#log!;
     this.#found = this.#bytes = log.getSize();
-    this.#claimed = (this.#found + 2 * (1 + (randomSalt() % MOST_PAIRS))) | 1;
+    this.#claimed = (this.#found + aFew()) | 1;
     try {
       this.#resize(this.#claimed);
     } catch {
@@ -114,6 +120,9 @@ export class Fence {
     this.#bytes = bytes;
   }
 }
+
+/** An even number of bytes. */
+const aFew = (): number => 2 * (LEAST_PAIRS + (randomSalt() % MOST_PAIRS));
 
 export function replaced(place: string): StorageRefused {
   return new StorageRefused("storage-replaced", place, "another worker has it now; open it again to go on");
