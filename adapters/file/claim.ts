@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { systemCode } from "../../src/errors.ts";
-import { isBehind, type Reached } from "../wal/lineage.ts";
+import { covers, isBehind, type Reached } from "../wal/lineage.ts";
 import { identityAt, placeOf } from "./in-place.ts";
 import { dropLock, HEIR, heirOf, linkTo, replaceLock, takeLock } from "./lock-file.ts";
 import { isDead, noteClosed, type Owner } from "./owner.ts";
@@ -26,6 +26,8 @@ export class Claim {
   #lock: { readonly fd: number; readonly isInPlace: () => boolean } | null = null;
   #inherited = false;
   #reached: Reached | null = null;
+  /** What was missing when we opened, and counts as gone. Others may tell of it for as long as they live. */
+  #givenUp: Reached | null = null;
 
   /** `mode` is the database's: who may use it must be able to read whose turn it is. */
   constructor(lockFile: string, owner: Owner, mode: number) {
@@ -45,7 +47,8 @@ export class Claim {
     return this.#reached;
   }
 
-  forgetReached(): void {
+  giveUpReached(): void {
+    this.#givenUp = this.#reached;
     this.#reached = null;
   }
 
@@ -168,8 +171,9 @@ export class Claim {
       if (found?.owner.token !== owner.token) return null;
       const stillThere = this.#inTheWay(found);
       if (stillThere !== null) return stillThere;
-      this.#note(found);
       const isGone = this.#isGone(owner);
+      // Of who is alive it is asked once the lock is ours.
+      if (isGone) this.#note(found);
       this.#follow(isGone ? null : owner.token);
       replaceLock(this.#file, this.#lockFile);
       this.#openLock();
@@ -238,16 +242,17 @@ export class Claim {
     const file = `${this.#lockFile}.${token}`;
     const found = readOwnerFile(file);
     if (found === null) return null;
-    this.#note(found);
-    if (!found.isWriting) return null;
-    if (!isDead(found.owner, file)) return found.owner;
-    this.#inherited = true;
+    if (found.isWriting && !isDead(found.owner, file)) return found.owner;
+    this.#inherited ||= found.isWriting;
+    // Once more: it may have been read while it was written, half new and half old.
+    this.#note(readOwnerFile(file) ?? found);
     return null;
   }
 
   #note({ reached }: Sighting): void {
-    if (reached === null || (this.#reached !== null && isBehind(reached, this.#reached))) return;
-    this.#reached = reached;
+    if (reached === null) return;
+    const isKnown = [this.#reached, this.#givenUp].some((known) => known !== null && covers(known, reached));
+    if (!isKnown) this.#reached = reached;
   }
 
   #follow(predecessor: string | null): void {

@@ -89,9 +89,9 @@ export class Lease {
     return this.#claim.isStillOurs();
   }
 
-  /** What is there now counts as all there is. */
-  forgetLoss(): void {
-    this.#claim.forgetReached();
+  /** What is there now counts as all there is, whoever tells of more. */
+  giveUpLoss(): void {
+    this.#claim.giveUpReached();
   }
 
   /** Lets others write, from `reached` in the log on. The lock stays ours until somebody wants it. */

@@ -56,7 +56,7 @@ export class FileStorage {
     // Base and log must be read as one: a checkpoint in between would mix two states.
     const loaded = yield* this.#leased(() => this.#loadAll());
     // Of what is gone before we came nobody here knows; it may have been put away on purpose.
-    this.#lease.forgetLoss();
+    this.#lease.giveUpLoss();
     return loaded;
   }
 

@@ -1,6 +1,6 @@
 // Which log comes after which (L4, L7): salts wrap, and a replacement is never taken for a successor.
 import { describe, expect, test } from "vitest";
-import { framesReplaced, isBehind, isSuccessor, replacementOf } from "./lineage.ts";
+import { covers, framesReplaced, isBehind, isSuccessor, replacementOf } from "./lineage.ts";
 import { type LogPosition, readHeader, startLog, writeHeader } from "./wal.ts";
 
 const at = (salt1: number, frames = 0): LogPosition => ({ ...startLog(4096, 7, salt1, 0xfffffff0), frames });
@@ -31,5 +31,13 @@ describe.each([5, 0x7fffffff, 0xfffffffe])("a log with salt %i", (salt) => {
     expect(isBehind(at(salt, 9), next(1))).toBe(true);
     expect(isBehind(next(1), at(salt, 9))).toBe(false);
     expect(isBehind(at(salt, 9), replacementOf(at(salt, 9)))).toBe(false);
+  });
+
+  test("L7 covers what it has all of: itself, its start, and what it started over", () => {
+    expect(covers(at(salt, 4), at(salt, 4))).toBe(true);
+    expect(covers(at(salt, 4), at(salt, 5))).toBe(false);
+    expect(covers(next(1), at(salt, 9))).toBe(true);
+    expect(covers(at(salt, 9), next(1))).toBe(false);
+    expect(covers(replacementOf(at(salt, 9)), at(salt, 9))).toBe(false);
   });
 });

@@ -14,6 +14,11 @@ export function isBehind(position: Reached, reached: Reached): boolean {
   return position.salt1 === reached.salt1 ? position.frames < reached.frames : isSuccessor(reached, position);
 }
 
+/** Whether who had got as far as `known` certainly had all that there was at `reached`. */
+export function covers(known: Reached, reached: Reached): boolean {
+  return known.salt1 === reached.salt1 ? known.frames >= reached.frames : isSuccessor(known, reached);
+}
+
 /** Whether `found` is the log `known` started over, once or several times. */
 export function isSuccessor(found: Reached, known: Reached): boolean {
   const steps = (found.salt1 - known.salt1) >>> 0;
