@@ -12,12 +12,18 @@ function place(): string {
   return path.join(temporaryFolder(onTestFinished), "a.db");
 }
 
-/** What somebody finds who opens the files as they are now. */
-async function stored(file: string): Promise<Record<string, number>> {
+/** The files as they are now, as a kill would leave them. */
+function copyOf(file: string): string {
   const copy = place();
   for (const suffix of ["", "-wal"]) {
     if (fs.existsSync(file + suffix)) fs.copyFileSync(file + suffix, copy + suffix);
   }
+  return copy;
+}
+
+/** What somebody finds who opens the files as they are now. */
+async function stored(file: string): Promise<Record<string, number>> {
+  const copy = copyOf(file);
   const store = await SqliteStore.create(copy, { mustExist: true });
   const found = versions(store);
   expect(store.verify()).toEqual([]);
@@ -77,6 +83,49 @@ describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
     expect(await stored(file)).toEqual({ one: 4, two: 1 });
     store.close();
     expect(await stored(file)).toEqual({ one: 4, two: 1 });
+  });
+
+  test("L2 L7 between transactions of others: put back like its own", async () => {
+    const first = place();
+    const killed = await SqliteStore.create(first);
+    const ends = ["one", "two"].map((id) => {
+      killed.save(sample(id));
+      return framesIn(first);
+    });
+    const files = [copyOf(first), copyOf(first), copyOf(first)];
+    killed.close();
+    for (const [i, file] of files.entries()) {
+      const [store, other] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+      for (const id of ["three", "four"]) {
+        other.save(sample(id));
+        ends[2] ??= framesIn(file);
+      }
+      expect(versions(store)).toEqual({ four: 1, one: 1, three: 1, two: 1 });
+      cut(`${file}-wal`, at(ends[i]!));
+      store.save(sample("five"));
+      expect(await stored(file)).toEqual({ five: 1, four: 1, one: 1, three: 1, two: 1 });
+      store.close();
+      other.close();
+    }
+  });
+
+  test("L2 L7 between the last look and the write behind it: the commit is not written behind a hole", async () => {
+    const file = place();
+    const inner = fileAdapter(file);
+    let cutTo = 0;
+    const store = await SqliteStore.create({
+      ...inner,
+      append(delta, after) {
+        if (cutTo > 0) cut(`${file}-wal`, cutTo);
+        cutTo = 0;
+        return inner.append(delta, after);
+      },
+    });
+    for (const id of ["one", "two"]) store.save(sample(id));
+    cutTo = at(framesIn(file) - 1);
+    store.save(sample("three"));
+    expect(await stored(file)).toEqual({ one: 1, three: 1, two: 1 });
+    store.close();
   });
 
   test("L2 L7 and by its close, though nothing was asked of it since", async () => {

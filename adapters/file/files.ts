@@ -119,10 +119,9 @@ export class Files {
     });
   }
 
-  /** Whether somebody wrote since we looked. That the log is still in its place is asked after the write. */
+  /** Whether somebody wrote, or cut the log, since we looked. That it is still in its place is asked after the write. */
   isOvertaken(): boolean {
-    if (this.#log === null) return !this.isCurrent();
-    return !this.#log.isSameLog() || this.#log.hasMore();
+    return this.#log === null ? !this.isCurrent() : !this.#log.isUnchanged();
   }
 
   /** Refuses a file that is not ours any more. What was written over in place is only known to be when `mayFold` said so. */

@@ -2,8 +2,9 @@
 // cut it: then neither its place nor its identity tells, and writing to it would mix the two. Asked only before the base
 // is written, at a checkpoint, so that commits do not pay for it. Reads only.
 import type { Pages } from "../../src/port.ts";
-import { type Base, samePage } from "../wal/base.ts";
+import type { Base } from "../wal/base.ts";
 import type { Log } from "../wal/log.ts";
+import { samePage } from "../wal/pages.ts";
 
 /** Pages looked at besides the first. Another database has hardly one of them. */
 const SAMPLES = 16;

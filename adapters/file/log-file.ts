@@ -16,7 +16,11 @@ export function openLog(path: string): { readonly log: Log; readonly scanned: Sc
   const file = openFile(path);
   try {
     const scanned = scanLog(file);
-    if (scanned !== null) return { log: new Log(file, scanned.position, file.placeAt(path) ?? NOWHERE, true), scanned };
+    if (scanned !== null) {
+      const log = new Log(file, scanned.position, file.placeAt(path) ?? NOWHERE, true);
+      log.noteEnds(scanned.ends);
+      return { log, scanned };
+    }
   } catch (error) {
     file.close();
     throw error;

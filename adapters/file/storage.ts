@@ -198,7 +198,7 @@ export class FileStorage {
       return null;
     }
     if (this.#strict) yield* this.#lease!.inherited ? log.rewrite(scanned.position) : log.sync();
-    log.follow(scanned.position);
+    log.follow(scanned);
     this.#known = scanned.position;
     this.#checkpoint.note(scanned.pages.keys());
     return { position: this.#known, delta: toDelta(scanned.pages, scanned.pageCount, log.position) };

@@ -3,6 +3,7 @@
 import { ImageCorrupt } from "../../src/errors.ts";
 import { CHUNK_BYTES, type LoadedImage, type Pages } from "../../src/port.ts";
 import { HEADER_BYTES, type Header, readDatabaseHeader } from "./header.ts";
+import { samePage } from "./pages.ts";
 import type { Program } from "./program.ts";
 import { type RandomAccessFile, type ReadableFile, readPart } from "./random-access-file.ts";
 import { markAsRollback, markAsWal, type Scanned } from "./wal.ts";
@@ -95,14 +96,6 @@ function endOfRun(numbers: readonly number[], from: number, most: number): numbe
   let to = from + 1;
   while (to < numbers.length && to - from < most && numbers[to] === numbers[to - 1]! + 1) to++;
   return to;
-}
-
-/** Whole pages, which are aligned: compared by words. */
-export function samePage(a: Uint8Array, b: Uint8Array): boolean {
-  const x = new Uint32Array(a.buffer, a.byteOffset, a.length / 4);
-  const y = new Uint32Array(b.buffer, b.byteOffset, b.length / 4);
-  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
-  return true;
 }
 
 /** Page 1 says on disk that the file has a log. */

@@ -81,7 +81,7 @@ test("L5 nor of what others appended since", () => {
   disk.before = ({ kind }) => (kind === "sync" ? { error: "EIO" } : undefined);
   expect(() => runBlocking(theirs.sync())).toThrow(expect.objectContaining({ code: "EIO" }));
   disk.before = () => {};
-  log.follow(log.readOn().position);
+  log.follow(log.readOn());
   runBlocking(log.settle());
   expect(framesAfterPowerCut(disk)).toBe(2);
 });

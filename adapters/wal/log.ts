@@ -1,8 +1,8 @@
 // One log in SQLite's format: appended to, restarted in place, and put right after a write that failed. Everything here
 // needs the lease, except `isCurrent`. Knows nothing of the base, and nothing of where its file comes from.
 import type { PageDelta } from "../../src/port.ts";
-import { samePage } from "./base.ts";
 import { refuseHole } from "./broken-log.ts";
+import { samePage } from "./pages.ts";
 import type { Program } from "./program.ts";
 import { type RandomAccessFile, type ReadableFile, readPart } from "./random-access-file.ts";
 import {
@@ -97,11 +97,6 @@ export class Log {
     );
   }
 
-  /** Whether anybody wrote behind our end, even if not (yet) all of a transaction. */
-  hasMore(): boolean {
-    return continuesLog(this.#read(endOf(this.#position), FRAME_HEADER_BYTES), this.#position);
-  }
-
   /** Whether our last frame is still there, not cut off or written over. Tells nothing of the frames before it. */
   isWhole(): boolean {
     return this.#isWholeIn(this.#readLast());
@@ -113,7 +108,12 @@ export class Log {
   }
 
   isCurrent(): boolean {
-    if (!this.isInPlace() || !this.isSameLog()) return false;
+    return this.isInPlace() && this.isUnchanged();
+  }
+
+  /** Whether it is as we left it, as far as header and last frame tell, and nobody wrote even half a transaction behind. */
+  isUnchanged(): boolean {
+    if (!this.isSameLog()) return false;
     // Read at once: this is asked before everything that a store does.
     const last = this.#readLast();
     if (!this.#isWholeIn(last)) return false;
@@ -165,8 +165,14 @@ export class Log {
     this.#ends.set(position.frames, position.sum1);
   }
 
+  /** Where transactions of others ended, in front of our end. */
+  noteEnds(ends: Scanned["ends"]): void {
+    for (const [frames, sum] of ends) this.#ends.set(frames, sum);
+  }
+
   /** Goes on from what `readOn` found of others. */
-  follow(position: LogPosition): void {
+  follow({ position, ends }: Scanned): void {
+    this.noteEnds(ends);
     this.advance(position);
     this.#isInDoubt = true;
   }

@@ -1,4 +1,4 @@
-// Pages put together: as a delta, or with newer ones on top.
+// Pages put together, as a delta or with newer ones on top, and compared.
 import type { PageDelta, Pages } from "../../src/port.ts";
 import type { LogPosition, Scanned } from "./wal.ts";
 
@@ -20,4 +20,12 @@ export function overlay(
     pageCount: pageCount ?? pages.pageCount,
     page: (number) => newer.get(number) ?? pages.page(number),
   };
+}
+
+/** Whole pages, which are aligned: compared by words. */
+export function samePage(a: Uint8Array, b: Uint8Array): boolean {
+  const x = new Uint32Array(a.buffer, a.byteOffset, a.length / 4);
+  const y = new Uint32Array(b.buffer, b.byteOffset, b.length / 4);
+  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
+  return true;
 }

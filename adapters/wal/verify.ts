@@ -4,6 +4,7 @@ import { PerdureError } from "../../src/errors.ts";
 import { type Pages, type Problem, problemIn } from "../../src/port.ts";
 import type { Base } from "./base.ts";
 import type { Log } from "./log.ts";
+import { samePage } from "./pages.ts";
 import { endOf, type Scanned } from "./wal.ts";
 
 /** What differs. Needs the lease, and a log that was read to its end. */
@@ -22,7 +23,7 @@ export function verifyStored(base: Base, log: Log, pages: Pages): Problem[] {
   else {
     reportLostFrames(scanned, log, report);
     for (const [number, bytes] of scanned.pages) {
-      if (number > pages.pageCount || sameBytes(bytes, pages.page(number))) continue;
+      if (number > pages.pageCount || samePage(bytes, pages.page(number))) continue;
       report("log", `page ${number} is not what is in memory`, number, null);
     }
   }
@@ -41,8 +42,4 @@ function reportLostFrames(
   if (found.frames === known.frames && found.sum1 === known.sum1 && found.sum2 === known.sum2) return;
   const problem = `frame ${found.frames + 1} of ${known.frames} fails its checksum, or the transaction it belongs to does`;
   report("log", problem, null, endOf(found));
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.every((byte, i) => byte === b[i]);
 }

@@ -146,6 +146,8 @@ export interface Scanned {
   readonly pages: Map<number, Uint8Array>;
   /** Pages in the database after it, or null when nothing was committed. */
   readonly pageCount: number | null;
+  /** Frames → checksum, for each of the transactions where it ended. */
+  readonly ends: ReadonlyMap<number, number>;
 }
 
 /**
@@ -160,6 +162,7 @@ export function scan(position: LogPosition, read: (at: number, bytes: number) =>
   const mostFrames = Math.max(framesAtATime, Math.floor(LARGEST_READ_BYTES / stride));
   const pages = new Map<number, Uint8Array>();
   const pending = new Map<number, Uint8Array>();
+  const ends = new Map<number, number>();
   const sums = Int32Array.of(position.sum1, position.sum2);
   let committed = position;
   let pageCount: number | null = null;
@@ -172,11 +175,11 @@ export function scan(position: LogPosition, read: (at: number, bytes: number) =>
     for (let i = 0; i < whole; i++) {
       const at = i * stride;
       const header = bytes.subarray(at, at + FRAME_HEADER_BYTES);
-      if (!continuesLog(header, position)) return { position: committed, pages, pageCount };
+      if (!continuesLog(header, position)) return { position: committed, pages, pageCount, ends };
       addChecksum(sums, words, at / 4, 2, swapped);
       addChecksum(sums, words, (at + FRAME_HEADER_BYTES) / 4, pageSize / 4, swapped);
       if (view.getInt32(at + 16) !== sums[0] || view.getInt32(at + 20) !== sums[1]) {
-        return { position: committed, pages, pageCount };
+        return { position: committed, pages, pageCount, ends };
       }
       frames++;
       const number = view.getUint32(at);
@@ -189,8 +192,9 @@ export function scan(position: LogPosition, read: (at: number, bytes: number) =>
       pending.clear();
       pageCount = size;
       committed = { ...position, frames, sum1: sums[0], sum2: sums[1] };
+      ends.set(frames, sums[0]);
     }
-    if (whole < framesAtATime) return { position: committed, pages, pageCount };
+    if (whole < framesAtATime) return { position: committed, pages, pageCount, ends };
     framesAtATime = Math.min(framesAtATime * 4, mostFrames);
   }
 }
