@@ -14,7 +14,7 @@ export function refusal(place: string, cause: unknown): PerdureError {
     case "NotAllowedError":
       return new StorageRefused("storage-denied", place, `the browser gives no access to it (${name})`, { cause });
     case "QuotaExceededError":
-      return new FlushFailed(place, cause);
+      return new FlushFailed(place, cause, "none");
     case "InvalidStateError":
       return new StorageRefused("storage-replaced", place, "the browser closed the file; open it again", { cause });
     default:

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Fence } from "./fence.ts";
 import type { SyncAccessHandle } from "./platform.ts";
-import { FakeOpfs } from "./testing/fake-opfs.ts";
+import { domError, FakeOpfs } from "./testing/fake-opfs.ts";
 
 const fake = new FakeOpfs();
 let last = 0;
@@ -81,4 +81,28 @@ test("a long write is done in pieces, a look before each", async () => {
   const { fence, log } = await nextOwner();
   fence.claim();
   expect(log.write(new Uint8Array(1_000_000), { at: 0 })).toBeLessThan(300_000);
+});
+
+test("L1 what a write that failed half way has added is no claim; a claim that came meanwhile is one", async () => {
+  for (const claimed of [null, 14_001]) {
+    fake.put("a.db-wal", new Uint8Array(10_000));
+    const file = await fake.directory.getFileHandle("a.db-wal");
+    const handle = await file.createSyncAccessHandle!();
+    let isFull = true;
+    const fence = new Fence("a.db");
+    const log = fence.overLog({
+      ...handle,
+      write(bytes, options) {
+        if (!isFull) return handle.write(bytes, options);
+        handle.write(bytes.subarray(0, 4096), options);
+        if (claimed !== null) handle.truncate(claimed);
+        throw domError("QuotaExceededError");
+      },
+    });
+    const bytes = new Uint8Array(8192);
+    expect(() => log.write(bytes, { at: 10_000 })).toThrow("QuotaExceededError");
+    isFull = false;
+    if (claimed === null) expect(log.write(bytes, { at: 10_000 })).toBe(8192);
+    else expect(() => log.write(bytes, { at: 10_000 })).toThrow("another worker");
+  }
 });

@@ -71,9 +71,14 @@ export class Fence {
       ...through(handle),
       write: (bytes, { at }) => {
         this.demand();
-        const count = handle.write(piece(bytes), { at });
-        this.#bytes = Math.max(this.#bytes, at + count);
-        return count;
+        try {
+          const count = handle.write(piece(bytes), { at });
+          this.#bytes = Math.max(this.#bytes, at + count);
+          return count;
+        } catch (error) {
+          this.#noteHalf(at + bytes.length);
+          throw error;
+        }
       },
       truncate: (bytes) => {
         this.demand();
@@ -113,6 +118,16 @@ export class Fence {
   /** Throws `StorageRefused` when somebody else has claimed the files. */
   demand(): void {
     if (!this.isOurs()) throw replaced(this.#place);
+  }
+
+  /** A write that failed may have got as far as that: so much is ours. A claim is odd, and this is not. */
+  #noteHalf(end: number): void {
+    try {
+      const bytes = this.#log!.getSize();
+      if (bytes % 2 === 0 && bytes > this.#bytes && bytes <= end) this.#bytes = bytes;
+    } catch {
+      // Closed behind us: what failed before is what is told.
+    }
   }
 
   #resize(bytes: number): void {

@@ -92,6 +92,8 @@ describe("without the platform", () => {
     };
     const error = await refusalOf(openOpfs("a.db", { directory: fake.directory }));
     expect(error).toMatchObject({ code, cause: { name } });
+    // There was none.
+    expect((error as Error).message).not.toContain("commit");
   });
 });
 
