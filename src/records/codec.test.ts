@@ -65,6 +65,14 @@ describe("new records", () => {
     expect(Object.keys(input.deferred[0]!)).toEqual(["id", "kind"]);
   });
 
+  test("L1 what was made from the same lists and children shares none of them, empty ones neither", () => {
+    const input = Object.freeze({ definition_id: "d", deferred: Object.freeze([]), children: Object.freeze({}) });
+    const [one, other] = [newExecution(input as unknown as ExecutionInput), newExecution(input as never)];
+    one.deferred.push(newEvent({ kind: "K" }));
+    one.children["c"] = { root_path: "R", finished: false, outcome: null, result: {}, submachine: false, key: "" };
+    expect([other.deferred, other.children]).toEqual([[], {}]);
+  });
+
   test.each<[object, (string | number)[], string]>([
     [{}, ["definition_id"], "Execution at definition_id: is missing"],
     [{ definition_id: "d", priority: 5 }, ["priority"], "Execution at priority: expected an integer from 0 to 4"],

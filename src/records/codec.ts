@@ -36,7 +36,8 @@ import {
 export function newExecution(fields: ExecutionInput): Execution {
   const full = validated("Execution", completeExecution(fields), ExecutionStruct);
   told("Execution", textOfRecord(full));
-  return full;
+  // Empty ones are still the caller's own.
+  return { ...full, deferred: [...full.deferred], children: { ...full.children } };
 }
 
 /** An Event with every key: a fresh id and the defaults where nothing is given. Throws `RecordInvalid`. */

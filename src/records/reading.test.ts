@@ -1,4 +1,5 @@
 // What reading the caller's values may meet: keys that JSON has no place for, and code of the caller's that throws (L7).
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { RecordInvalid } from "../errors.ts";
 import { prepareCommit } from "../store/prepared.ts";
@@ -61,6 +62,16 @@ describe("what JSON would leave out, and what throws", () => {
     expect(encodeExecution({ ...bare, context: { list } }).data).toContain('"list":[1,2]');
     Object.assign(list, { more: 1 });
     expect(invalid(() => encodeExecution({ ...bare, context: { list } })).path).toEqual(["context", "list", "more"]);
+  });
+
+  test("L8 values of another realm, as of an iframe, are plain like ours; instances of its classes are not", () => {
+    const text =
+      '{"id":"i","definition_id":"d","context":{"list":[[],{"a":[null]}]},"deferred":[{"id":"e","kind":"K"}]}';
+    const foreign = runInNewContext(`(${text})`) as ExecutionInput;
+    expect(foreign).not.toBeInstanceOf(Object);
+    expect(encodeExecution(foreign)).toEqual(encodeExecution(JSON.parse(text) as ExecutionInput));
+    const context = runInNewContext("({ list: new (class extends Array {})(1, 2) })") as JsonObject;
+    expect(invalid(() => encodeExecution({ ...bare, context })).path).toEqual(["context", "list"]);
   });
 
   test("L7 text with a backslash before what looks like half a surrogate is only text", () => {
