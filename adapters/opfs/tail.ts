@@ -13,9 +13,11 @@ export class Tail {
     this.#file = file;
   }
 
-  /** Whether nobody else has written there. */
+  /** Whether nobody else has written there, or started the log over. */
   isOurs(log: Log | null): boolean {
     if (log === null) return true;
+    // Started over by somebody else, all that we append would lie behind a header of his.
+    if (!log.isSameLog()) return false;
     this.#readBehind(log.position, this.#found);
     return this.#found.every((byte, i) => byte === this.#known[i]);
   }
