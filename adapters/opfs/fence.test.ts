@@ -1,5 +1,5 @@
 // The fence by itself: who owns a log's size (L4).
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { Fence } from "./fence.ts";
 import type { SyncAccessHandle } from "./platform.ts";
 import { domError, FakeOpfs } from "./testing/fake-opfs.ts";
@@ -7,20 +7,13 @@ import { domError, FakeOpfs } from "./testing/fake-opfs.ts";
 const fake = new FakeOpfs();
 let last = 0;
 
-beforeEach(() => {
-  fake.put("a.db-wal", new Uint8Array(10_000).fill(7));
-  vi.spyOn(crypto, "getRandomValues").mockImplementation((array) => {
-    (array as Uint32Array).fill(last++);
-    return array;
-  });
-});
-afterEach(() => void vi.restoreAllMocks());
+beforeEach(() => fake.put("a.db-wal", new Uint8Array(10_000).fill(7)));
 
 /** The next owner, whom the browser gave the log of the one before. */
 async function nextOwner(): Promise<{ readonly fence: Fence; readonly log: SyncAccessHandle }> {
   fake.endWorker();
   const file = await fake.directory.getFileHandle("a.db-wal");
-  const fence = new Fence("a.db");
+  const fence = new Fence("a.db", () => last++);
   return { fence, log: fence.overLog(await file.createSyncAccessHandle!()) };
 }
 
@@ -89,7 +82,7 @@ test("L1 what a write that failed half way has added is no claim; a claim that c
     const file = await fake.directory.getFileHandle("a.db-wal");
     const handle = await file.createSyncAccessHandle!();
     let isFull = true;
-    const fence = new Fence("a.db");
+    const fence = new Fence("a.db", () => last++);
     const log = fence.overLog({
       ...handle,
       write(bytes, options) {

@@ -42,10 +42,13 @@ export class Fence {
   #found = 0;
   #claimed = 0;
   /** Sizes that we cut it to are ours as well. */
-  readonly #spare: number = aFew() | 1;
+  readonly #spare: number;
+  readonly #chance: () => number;
 
-  constructor(place: string) {
+  constructor(place: string, chance: () => number = randomSalt) {
     this.#place = place;
+    this.#chance = chance;
+    this.#spare = this.#aFew() | 1;
   }
 
   /** The base, each of its writes behind a look. */
@@ -93,7 +96,7 @@ export class Fence {
   claim(): void {
     const log = this.#log!;
     this.#found = this.#bytes = log.getSize();
-    this.#claimed = (this.#found + aFew()) | 1;
+    this.#claimed = (this.#found + this.#aFew()) | 1;
     try {
       this.#resize(this.#claimed);
     } catch {
@@ -130,14 +133,16 @@ export class Fence {
     }
   }
 
+  /** An even number of bytes. */
+  #aFew(): number {
+    return 2 * (LEAST_PAIRS + (this.#chance() % MOST_PAIRS));
+  }
+
   #resize(bytes: number): void {
     this.#log!.truncate(bytes);
     this.#bytes = bytes;
   }
 }
-
-/** An even number of bytes. */
-const aFew = (): number => 2 * (LEAST_PAIRS + (randomSalt() % MOST_PAIRS));
 
 export function replaced(place: string): StorageRefused {
   return new StorageRefused("storage-replaced", place, "another worker has it now; open it again to go on");

@@ -52,7 +52,7 @@ export const logNameOf = (name: string): string => `${name}-wal`;
 /** Both files, open, and what they hold. Throws `StorageRefused`, `ImageCorrupt`, `StoreBusy`. */
 export async function openBoth(where: Where, mustExist: boolean): Promise<Opened> {
   const open: RandomAccessFile[] = [];
-  const fence = new Fence(where.name);
+  const fence = new Fence(where.name, where.directory.chance);
   const overBase: Wrap = (handle) => fence.overBase(handle);
   const overLog: Wrap = (handle) => fence.overLog(handle);
   try {

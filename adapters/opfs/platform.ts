@@ -6,6 +6,8 @@ import { StorageRefused } from "../../src/errors.ts";
 export interface OpfsDirectory {
   getFileHandle(name: string, options?: { create?: boolean }): Promise<OpfsFileHandle>;
   removeEntry(name: string): Promise<void>;
+  /** Integers for what is left to chance, where all shall happen the same way again. Browsers have none. */
+  readonly chance?: () => number;
 }
 
 export interface OpfsFileHandle {

@@ -81,6 +81,7 @@ export function simulatedDirectory(disk: SimulatedDisk): OpfsDirectory {
   const open = openFiles.get(disk) ?? new Set<string>();
   openFiles.set(disk, open);
   return {
+    chance: () => disk.entries.length,
     async getFileHandle(name, { create = false } = {}) {
       if (disk.find(name) === null) {
         if (!create) throw domError("NotFoundError", name);
