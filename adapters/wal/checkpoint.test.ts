@@ -125,3 +125,12 @@ test("L6 unless told otherwise it begins later in a larger database, whose pages
   expect(checkpoint.isDue(at(49_999), large)).toBe(false);
   expect(checkpoint.isDue(at(50_000), large)).toBe(true);
 });
+
+test("L6 pages of a database that shrank since are nothing to wait for", () => {
+  const { base, written } = recorder();
+  const checkpoint = begun(1000);
+  const shrunk = { ...PAGES, pageCount: 10 };
+  checkpoint.isDue({ ...startLog(512, 0, 0, 0), frames: 999 }, shrunk);
+  expect(runBlocking(checkpoint.advance(base, shrunk, false))).toBe(true);
+  expect(written.flat()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 1]);
+});

@@ -111,9 +111,10 @@ export class Checkpoint {
     }
   }
 
-  /** In ascending order, which the disk likes. */
+  /** In ascending order, which the disk likes. Those that the database has no more, having shrunk, wait for nothing. */
   #left({ pageCount }: Pages): number[] {
-    const left = [...this.#waiting].filter((number) => number !== 1 && number <= pageCount);
+    for (const number of this.#waiting) if (number > pageCount) this.#waiting.delete(number);
+    const left = [...this.#waiting].filter((number) => number !== 1);
     return left.sort((a, b) => a - b);
   }
 
