@@ -88,6 +88,8 @@ export class Claim {
     // Who could not catch up with another one hands on what that had got to.
     const isBehindIt = this.#reached !== null && isBehind(reached, this.#reached);
     attempt(() => this.#file.markReached(isBehindIt ? this.#reached! : reached));
+    // Ours tells it from now on. Kept, it would be taken for a loss when salts come round, which takes four lost logs.
+    if (this.#reached !== null && covers(reached, this.#reached)) this.#reached = null;
   }
 
   /** Says that we are not writing. A mark that cannot be taken away makes others wait longer, and fails nothing. */

@@ -128,6 +128,22 @@ describe.each(DAMAGES)("a log $name in place", ({ cut }) => {
     store.close();
   });
 
+  test("L2 as often as it happens, after another store had written before", async () => {
+    const file = place();
+    const [other, store] = [await SqliteStore.create(file), await SqliteStore.create(file)];
+    const one = sample("one");
+    for (let i = 0; i < 5; i++) other.save(one);
+    const two = sample("two");
+    store.save(two);
+    for (let i = 0; i < 10; i++) {
+      cut(`${file}-wal`, 0);
+      store.save(two);
+    }
+    expect(await stored(file)).toEqual({ one: 5, two: 11 });
+    store.close();
+    other.close();
+  });
+
   test("L2 L7 and by its close, though nothing was asked of it since", async () => {
     const file = place();
     const store = await SqliteStore.create(file);
