@@ -30,6 +30,13 @@ export function openBase(path: string, place: string): Base | null {
   }
 }
 
+/** Refuses what can be seen without the lease, so that a place that is refused is not even locked. */
+export function refuseEarly(path: string, place: string, mustExist: boolean): void {
+  const found = translating(place, () => inspect(path));
+  if (found !== null) translating(place, () => openBase(path, place))?.close();
+  else if (mustExist) throw new StorageRefused("storage-missing", place, "nothing is there (mustExist)");
+}
+
 /** A new database that holds `pages`, all of it or nothing. */
 export function* createBase(
   path: string,

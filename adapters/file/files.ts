@@ -21,6 +21,12 @@ export interface Opened {
   readonly logged: Iterable<number>;
 }
 
+/** A SQLite file and its log. */
+export interface Pair {
+  readonly base: Base;
+  readonly log: Log;
+}
+
 export class Files {
   readonly #path: string;
   readonly #place: string;
@@ -36,7 +42,7 @@ export class Files {
   }
 
   /** Null as long as there is no file. With it there always is a log. */
-  get pair(): { readonly base: Base; readonly log: Log } | null {
+  get pair(): Pair | null {
     return this.#base === null || this.#log === null ? null : { base: this.#base, log: this.#log };
   }
 

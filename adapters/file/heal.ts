@@ -8,10 +8,11 @@ import { framesReplaced, isSuccessor, replacementOf } from "../wal/lineage.ts";
 import type { Log } from "../wal/log.ts";
 import { overlay } from "../wal/pages.ts";
 import type { LogPosition, Scanned } from "../wal/wal.ts";
-import type { Files } from "./files.ts";
+import type { Pair } from "./files.ts";
 import { openLog } from "./log-file.ts";
 
 const CHANGE_COUNTER_AT = 24;
+const NONE: ReadonlyMap<number, Uint8Array> = new Map();
 
 type Verdict =
   /** The disk has all that we have, and maybe more: load it. */
@@ -21,8 +22,6 @@ type Verdict =
   /** The disk has less than was acknowledged: write the difference. */
   | "ours";
 
-type Pair = NonNullable<Files["pair"]>;
-
 interface Finding {
   readonly verdict: Verdict;
   /** How far what we go on with had got. */
@@ -30,8 +29,9 @@ interface Finding {
   /** What there is when it is ours that counts, and the pages of it that others wrote since we looked. */
   readonly whole: Pages;
   readonly others: ReadonlyMap<number, Uint8Array>;
-  /** Where the log in place of the lost one starts. */
+  /** Where the log in place of the lost one starts, and the pages that it needs. */
   readonly start: LogPosition;
+  readonly missing: ReadonlyMap<number, Uint8Array>;
 }
 
 /** What became of a log that is not `log` as it was left. `pages` is what there was then. Throws `StorageRefused`. */
@@ -45,7 +45,8 @@ export function examine(place: string, { base, log }: Pair, logPath: string, pag
     const verdict = judge(place, base, log, end, whole, found);
     const reached = verdict === "disk" ? found!.scanned.position : end;
     const start = last === null ? replacementOf(log.position) : log.successor();
-    return { verdict, reached, whole, others: last?.pages ?? new Map<number, Uint8Array>(), start };
+    const missing = verdict === "ours" ? base.differences(whole) : NONE;
+    return { verdict, reached, whole, others: last?.pages ?? NONE, start, missing };
   } finally {
     found?.log.close();
   }

@@ -1,19 +1,19 @@
 // The `-wal` file: opened, and created whole. What is done with it then is the log's own affair.
 import * as fs from "node:fs";
+import { systemCode } from "../../src/errors.ts";
 import type { PageDelta } from "../../src/port.ts";
 import { isSomethingElse, Log, scanLog } from "../wal/log.ts";
 import type { Program } from "../wal/program.ts";
 import { closing } from "../wal/random-access-file.ts";
 import { type LogPosition, type Scanned, writeHeader } from "../wal/wal.ts";
 import { createFile, openFile, syncDirectoryOf } from "./disk.ts";
-import { identityAt } from "./in-place.ts";
 
 const NOWHERE = (): boolean => false;
 
 /** The log at a path with what it holds, or null when SQLite would take it for empty. */
 export function openLog(path: string): { readonly log: Log; readonly scanned: Scanned } | null {
-  if (identityAt(path) === null) return null;
-  const file = openFile(path);
+  const file = openIfThere(path);
+  if (file === null) return null;
   try {
     const scanned = scanLog(file);
     if (scanned !== null) {
@@ -31,9 +31,18 @@ export function openLog(path: string): { readonly log: Log; readonly scanned: Sc
 
 /** Whether bytes lie there that are not a log's. */
 export function isOtherThanLog(path: string): boolean {
-  if (identityAt(path) === null) return false;
-  const file = openFile(path);
-  return closing(file, () => isSomethingElse(file));
+  const file = openIfThere(path);
+  return file !== null && closing(file, () => isSomethingElse(file));
+}
+
+/** A stock SQLite may make one and take it away again at any time: asking first whether it is there would not do. */
+function openIfThere(path: string): ReturnType<typeof openFile> | null {
+  try {
+    return openFile(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return null;
+    throw error;
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 // What the port asks for, over a SQLite file and its log, under a lease; written once as programs that both adapters run.
 // Order is everything here; comments say which law a line keeps.
-import { Fenced, FlushFailed, StorageRefused, StoreBusy, systemCode } from "../../src/errors.ts";
+import { Fenced, FlushFailed, StoreBusy, systemCode } from "../../src/errors.ts";
 import { type LoadedImage, type News, type PageDelta, type Pages, pagesOf, type Problem } from "../../src/port.ts";
 import { Checkpoint } from "../wal/checkpoint.ts";
 import type { Log } from "../wal/log.ts";
@@ -9,9 +9,9 @@ import type { Program } from "../wal/program.ts";
 import { Repair } from "../wal/repair.ts";
 import { verifyStored } from "../wal/verify.ts";
 import { type LogPosition, startLog } from "../wal/wal.ts";
-import { openBase } from "./base-file.ts";
+import { refuseEarly } from "./base-file.ts";
 import { inspect, refuseStrangers, remove, resolvePlace } from "./disk.ts";
-import { Files } from "./files.ts";
+import { Files, type Pair } from "./files.ts";
 import { examine } from "./heal.ts";
 import { Lease } from "./lease.ts";
 import type { FileOptions } from "./options.ts";
@@ -34,6 +34,8 @@ export class FileStorage {
   #shm: WalIndex = new WalIndex("");
   /** What the store holds as its position. The log's own one may be newer: a checkpoint starts it over. */
   #known: LogPosition = startLog(DEFAULT_PAGE_SIZE, 0, 0, 0);
+  /** What is durable, as memory has it. Asked for before every append. */
+  #pages: Pages | null = null;
   /** As long as it is due the lease is kept, so that nobody sees what is to be put right. */
   readonly #repair: Repair;
 
@@ -49,7 +51,7 @@ export class FileStorage {
 
   *load(): Program<LoadedImage & { readonly position: LogPosition }> {
     const path = translating(this.place, () => refuseStrangers(resolvePlace(this.place), this.place));
-    this.#refuseEarly(path);
+    refuseEarly(path, this.place, this.#mustExist);
     this.#files = new Files(path, this.place);
     this.#shm = new WalIndex(path);
     this.#lease = new Lease(path, this.#busyTimeoutMs, this.#blocking, inspect(path)?.mode);
@@ -61,6 +63,7 @@ export class FileStorage {
   }
 
   *pull(since: LogPosition, pages: Pages): Program<News | null> {
+    this.#pages = pages;
     if (since !== this.#known) throw new Fenced(this.place);
     // The lease is ours until the repair: nobody else can have written, and our own rejected frames are no news.
     if (this.#repair.isDue) return null;
@@ -87,7 +90,8 @@ export class FileStorage {
     if (after !== this.#known || this.#files.isOvertaken()) throw new Fenced(this.place);
     const { pair } = this.#files;
     try {
-      yield* pair === null ? this.#create(delta) : this.#appendFrames(pair.log, delta);
+      yield* pair === null ? this.#files.create(delta) : this.#appendFrames(pair.log, delta);
+      this.#known = this.#files.pair!.log.position;
     } catch (error) {
       throw systemCode(error) === null ? error : new FlushFailed(this.place, error);
     }
@@ -156,13 +160,6 @@ export class FileStorage {
     return news.image === undefined ? overlay(pages, news.delta) : pagesOf(news.image);
   }
 
-  /** What can be seen without the lease, so that a place that is refused is not even locked. */
-  #refuseEarly(path: string): void {
-    const found = translating(this.place, () => inspect(path));
-    if (found !== null) translating(this.place, () => openBase(path, this.place))?.close();
-    else if (this.#mustExist) throw new StorageRefused("storage-missing", this.place, "nothing is there (mustExist)");
-  }
-
   *#loadAll(): Program<LoadedImage & { readonly position: LogPosition }> {
     // A log with nobody there was left by who died, or whose last sync failed.
     const isLeft = !this.#lease!.hasCompany() || this.#lease!.inherited;
@@ -174,11 +171,6 @@ export class FileStorage {
     this.#known = this.#files.pair!.log.position;
     this.#shm.invalidate();
     return { ...opened.image, position: this.#known };
-  }
-
-  *#create(delta: PageDelta): Program<void> {
-    yield* this.#files.create(delta);
-    this.#known = this.#files.pair!.log.position;
   }
 
   *#catchUp(pages: Pages): Program<News | null> {
@@ -218,12 +210,12 @@ export class FileStorage {
 
   /** The log is not the one we knew. Null when what is there is all right, and not to be read. */
   *#heal(pair: Pair, pages: Pages, isRead = true): Program<News | null> {
-    const { verdict, reached, others, whole, start } = examine(this.place, pair, this.#files.logPath, pages);
-    this.#lease!.refuseLoss(reached);
-    if (verdict === "disk") return isRead ? yield* this.#reload() : null;
+    const found = examine(this.place, pair, this.#files.logPath, pages);
+    const { others, whole, start, missing } = found;
+    this.#lease!.refuseLoss(found.reached);
+    if (found.verdict === "disk") return isRead ? yield* this.#reload() : null;
     const isLogged = (number: number): boolean => this.#checkpoint.isLogged(number) || others.has(number);
     if (!this.#files.mayFold(whole, isLogged, true)) this.#files.refuseReplaced();
-    const missing = verdict === "ours" ? pair.base.differences(whole) : new Map<number, Uint8Array>();
     yield* this.#files.replaceLog(start, missing.size === 0 ? null : toDelta(missing, whole.pageCount, start));
     this.#known = this.#files.pair!.log.position;
     this.#checkpoint.reset();
@@ -240,15 +232,27 @@ export class FileStorage {
     try {
       const position = log.write(delta);
       if (this.#strict) yield* log.sync();
-      // Taken away while we wrote: what is in it now, nobody will find (L5).
-      if (!log.isInPlace()) throw new Fenced(this.place);
-      log.advance(position);
-      this.#known = position;
+      if (log.isInPlace()) {
+        log.advance(position);
+        this.#checkpoint.note(delta.pages.keys());
+      } else yield* this.#commitElsewhere();
       this.#repair.cancel();
-      this.#checkpoint.note(delta.pages.keys());
     } catch (error) {
       yield* this.#repair.attempt();
       throw error;
+    }
+  }
+
+  /** The log was taken away while we wrote. Who did it may have moved ours into the base too (L1), and may not (L2, L5). */
+  *#commitElsewhere(): Program<void> {
+    this.#files.refuseReplaced();
+    try {
+      yield* this.#heal(this.#files.pair!, this.#pages!, false);
+    } catch (error) {
+      if (systemCode(error) === null) throw error;
+      // Not to be wiped then: it counts, and who looks next puts it where it belongs.
+      this.#repair.cancel();
+      throw new FlushFailed(this.place, error, "unknown");
     }
   }
 
@@ -294,5 +298,3 @@ export class FileStorage {
     if (!this.#repair.isDue) this.#lease!.release(this.#files.pair?.log.position);
   }
 }
-
-type Pair = NonNullable<Files["pair"]>;
