@@ -147,3 +147,9 @@ test.each([
   const options = { scenario: async () => {}, invariant: async () => {}, ...nonsense } as unknown as Options;
   await expect(crashEverywhere(options)).rejects.toMatchObject({ code: "record-invalid" });
 });
+
+test("options beside the one argument are refused, not passed over", async () => {
+  const beside = crashEverywhere as (...args: readonly unknown[]) => Promise<unknown>;
+  const app = { scenario: async () => {}, invariant: () => {} };
+  await expect(beside(app, { seed: 3 })).rejects.toThrow("takes one argument");
+});
