@@ -150,6 +150,6 @@ test.each([
 
 test("options beside the one argument are refused, not passed over", async () => {
   const beside = crashEverywhere as (...args: readonly unknown[]) => Promise<unknown>;
-  const app = { scenario: async () => {}, invariant: () => {} };
-  await expect(beside(app, { seed: 3 })).rejects.toThrow("takes one argument");
+  const idle = { scenario: async () => {}, invariant: () => {} };
+  await expect(beside(idle, { seed: 3 })).rejects.toThrow("takes one argument");
 });
