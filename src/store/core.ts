@@ -12,6 +12,7 @@ import type { PreparedCommit } from "./prepared.ts";
 
 /** What SQLite answers when a row does not hold JSON. */
 const SQLITE_ERROR = 1;
+const SQLITE_CORRUPT = 11;
 /** Listings differ in their filters only; more shapes than these are not kept. */
 const MAX_LISTINGS_KEPT = 32;
 /** Twice as many are kept at the most. */
@@ -89,13 +90,13 @@ export class Core {
 
   readTrace(id: string): TraceEntry[] {
     return this.#statements.readTrace
-      .all([id], (row) => ({ index: row.number(0)!, entry: row.text(1)! }))
+      .all([id], (row) => ({ index: numberIn(row, 0), entry: textIn(row, 1) }))
       .map(({ index, entry }) => ({ ...decodeObject(`trace ${index} of ${id}`, entry), index }));
   }
 
   pendingOutbox(limit: number | null): OutboxRow[] {
     return this.#statements.pendingOutbox
-      .all([limit ?? -1], (row) => ({ seq: row.number(0)!, target_id: row.text(1), event: row.text(2)! }))
+      .all([limit ?? -1], (row) => ({ seq: numberIn(row, 0), target_id: row.text(1), event: textIn(row, 2) }))
       .map(({ seq, target_id, event }) => ({ seq, target_id, event: decodeEvent(`outbox ${seq}`, event) }));
   }
 
@@ -105,11 +106,11 @@ export class Core {
 
   pendingSpawns(limit: number | null): SpawnRow[] {
     const read = (row: Row) => ({
-      seq: row.number(0)!,
-      parent_id: row.text(1)!,
-      child_id: row.text(2)!,
-      root_path: row.text(3)!,
-      context: row.text(4)!,
+      seq: numberIn(row, 0),
+      parent_id: textIn(row, 1),
+      child_id: textIn(row, 2),
+      root_path: textIn(row, 3),
+      context: textIn(row, 4),
     });
     return this.#statements.pendingSpawns
       .all([limit ?? -1], read)
@@ -122,9 +123,9 @@ export class Core {
 
   dueTimers(now: number): Timer[] {
     return this.#statements.dueTimers.all([now], (row) => ({
-      execution_id: row.text(0)!,
-      path: row.text(1)!,
-      fire_at: row.number(2)!,
+      execution_id: textIn(row, 0),
+      path: textIn(row, 1),
+      fire_at: numberIn(row, 2),
     }));
   }
 
@@ -166,4 +167,12 @@ export class Core {
     if (found !== null || expected !== 0) throw new StoreConflict(id, expected, found);
     this.#statements.insert.run([id, definitionId, data, next] satisfies Value[]);
   }
+}
+
+const textIn = (row: Row, column: number): string => row.text(column) ?? missing();
+const numberIn = (row: Row, column: number): number => row.number(column) ?? missing();
+
+/** The schema does not allow it, but a damaged row holds what it holds, and so may a table that another program made. */
+function missing(): never {
+  throw new SqlFailed(SQLITE_CORRUPT, "a column that must hold a value has none");
 }

@@ -1,0 +1,28 @@
+// Rows without a value that must be there: what damage leaves, and tables that another program made without NOT NULL.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Database } from "../engine/database.ts";
+import { startEngine } from "../engine/engine.ts";
+import { emptyImage } from "../engine/testing.ts";
+import { INDEXES, SCHEMA } from "../sql.ts";
+import { Core } from "./core.ts";
+
+let db: Database;
+beforeEach(async () => {
+  db = new Database(await startEngine(), emptyImage());
+  for (const sql of [...SCHEMA, ...INDEXES]) db.exec(sql.replaceAll(" NOT NULL", ""));
+});
+afterEach(() => db.close());
+
+test.each<[string, string, (core: Core) => unknown]>([
+  ["a timer's path", "INSERT INTO timers VALUES ('a', NULL, 1)", (core) => core.dueTimers(2)],
+  ["a timer's Execution", "INSERT INTO timers VALUES (NULL, 'p', 1)", (core) => core.dueTimers(2)],
+  ["an event of the outbox", "INSERT INTO outbox VALUES (1, 'a', NULL)", (core) => core.pendingOutbox(null)],
+  ["a child's id", "INSERT INTO spawns VALUES (1, 'a', NULL, '', '{}')", (core) => core.pendingSpawns(null)],
+  ["a child's context", "INSERT INTO spawns VALUES (1, 'a', 'b', '', NULL)", (core) => core.pendingSpawns(null)],
+  ["a step's number", "INSERT INTO trace VALUES ('a', NULL, '{}')", (core) => core.readTrace("a")],
+  ["a step", "INSERT INTO trace VALUES ('a', 0, NULL)", (core) => core.readTrace("a")],
+])("L7 %s is missing: told as damage, not handed out as null", (_, sql, read) => {
+  db.exec(sql);
+  const core = new Core(db, 200);
+  expect(() => read(core)).toThrow(expect.objectContaining({ code: "sql-failed", resultCode: 11 }));
+});
