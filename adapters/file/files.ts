@@ -74,8 +74,9 @@ export class Files {
   *#openBoth(isStrict: boolean, isLeft: boolean): Program<Opened | null> {
     const base = openBase(this.#path, this.#place);
     const found = translating(this.#place, () => openLog(this.logPath));
-    this.#noteBase(base);
+    // The log first: reading the base may fail, and then it is closed with the rest.
     this.#log = found?.log ?? null;
+    this.#noteBase(base);
     const scanned = committed(found?.scanned ?? null);
     if (base === null) {
       this.#refuseLogWithoutBase(scanned);

@@ -1,15 +1,10 @@
 // A log that is not the one we knew (L2, L5, L7): removed, replaced, finished by a stock SQLite, started over by a peer.
 import * as fs from "node:fs";
-import * as path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AsyncSqliteStore, SqliteStore } from "../node.ts";
 import { fileAdapter } from "./index.ts";
-import { type Call, sample, systemError, temporaryFolder, withCalls, withOpens } from "./testing.ts";
-import { crashed, expectStored } from "./testing/stored.ts";
-
-function place(): string {
-  return path.join(temporaryFolder(onTestFinished), "a.db");
-}
+import { type Call, sample, systemError, withCalls, withOpens } from "./testing.ts";
+import { atFirstSync, crashed, expectStored, place, storeWithOne } from "./testing/stored.ts";
 
 describe("a log started over by a peer", () => {
   test.each(["fdatasyncSync", "fsyncSync"] as const)(
@@ -106,18 +101,13 @@ describe("a log taken away", () => {
   });
 
   test("L2 L5 in the middle of a commit: it goes to a new log, not into a file that nobody finds", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
-    let isFirst = true;
-    const syncing = (call: Call): void => {
-      if (call !== "fdatasyncSync" || !isFirst) return;
-      isFirst = false;
-      fs.rmSync(`${file}-wal`);
-    };
-    await withCalls(syncing, () => store.save(one));
-    expect(isFirst).toBe(false);
+    const { file, store, one } = await storeWithOne();
+    await atFirstSync(
+      () => {
+        fs.rmSync(`${file}-wal`);
+      },
+      () => store.save(one),
+    );
     expect(one.version).toBe(2);
     await expectStored(crashed(file), { one: 2 });
     store.save(one);
@@ -127,10 +117,7 @@ describe("a log taken away", () => {
 });
 
 test("L2 a log that comes and goes while it is looked at counts as gone", async () => {
-  const file = place();
-  const store = await SqliteStore.create(file);
-  const one = sample("one");
-  store.save(one);
+  const { file, store, one } = await storeWithOne();
   fs.rmSync(`${file}-wal`);
   fs.writeFileSync(`${file}-wal`, "");
   const opening = (opened: string): void => {
@@ -143,10 +130,7 @@ test("L2 a log that comes and goes while it is looked at counts as gone", async 
 
 describe("a log replaced", () => {
   test("L2 by garbage", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     fs.rmSync(`${file}-wal`);
     fs.writeFileSync(`${file}-wal`, "garbage".repeat(1000));
     store.save(one);
@@ -155,10 +139,7 @@ describe("a log replaced", () => {
   });
 
   test("L2 by an older copy of itself", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     fs.copyFileSync(`${file}-wal`, `${file}-old`);
     store.save(one);
     store.save(sample("two"));
@@ -169,10 +150,7 @@ describe("a log replaced", () => {
   });
 
   test("L2 by an empty file, or cut to nothing in place", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     fs.rmSync(`${file}-wal`);
     fs.writeFileSync(`${file}-wal`, "");
     store.save(one);
@@ -186,10 +164,7 @@ describe("a log replaced", () => {
 
 describe("the file itself taken away", () => {
   test.each(["removed", "replaced"])("L7 %s: a typed error, and no new file", async (how) => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     if (how === "removed") fs.unlinkSync(file);
     else fs.renameSync(crashed(file), file);
     expect(() => store.save(one)).toThrow(expect.objectContaining({ code: "storage-replaced" }));
@@ -200,10 +175,7 @@ describe("the file itself taken away", () => {
 });
 
 test("L7 the file replaced and its log gone in the middle of a commit: nothing is laid beside the new one", async () => {
-  const file = place();
-  const store = await SqliteStore.create(file);
-  const one = sample("one");
-  store.save(one);
+  const { file, store, one } = await storeWithOne();
   const replaced = crashed(file);
   const syncing = (call: Call): void => {
     if (call !== "fdatasyncSync") return;

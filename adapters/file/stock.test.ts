@@ -1,14 +1,9 @@
 // A stock sqlite3 beside an open store, which merely opens and closes, checkpoints, or writes though it should not.
 import * as fs from "node:fs";
-import * as path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AsyncSqliteStore, SqliteStore } from "../node.ts";
-import { type Call, sample, systemError, temporaryFolder, withCalls } from "./testing.ts";
-import { crashed, expectStored, hasSqlite, sqlite } from "./testing/stored.ts";
-
-function place(): string {
-  return path.join(temporaryFolder(onTestFinished), "a.db");
-}
+import { type Call, sample, systemError, withCalls } from "./testing.ts";
+import { atFirstSync, crashed, expectStored, hasSqlite, place, sqlite, storeWithOne } from "./testing/stored.ts";
 
 describe.skipIf(!hasSqlite)("a stock sqlite3 beside an open store (needs the sqlite3 program)", () => {
   test("L5 opened and closed without -readonly, it moves the log into the file and removes it; the store goes on", async () => {
@@ -29,19 +24,14 @@ describe.skipIf(!hasSqlite)("a stock sqlite3 beside an open store (needs the sql
   });
 
   test("L1 L2 what it moves into the file in the middle of a commit, and takes the log away, is that commit", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
-    let isFirst = true;
-    const syncing = (call: Call): void => {
-      if (call !== "fdatasyncSync" || !isFirst) return;
-      isFirst = false;
-      expect(sqlite(file, "SELECT version FROM executions")).toBe("2");
-      expect(fs.existsSync(`${file}-wal`)).toBe(false);
-    };
-    await withCalls(syncing, () => store.commit(one, { trace: { step: 1 } }));
-    expect(isFirst).toBe(false);
+    const { file, store, one } = await storeWithOne();
+    await atFirstSync(
+      () => {
+        expect(sqlite(file, "SELECT version FROM executions")).toBe("2");
+        expect(fs.existsSync(`${file}-wal`)).toBe(false);
+      },
+      () => store.commit(one, { trace: { step: 1 } }),
+    );
     expect(one.version).toBe(2);
     await expectStored(crashed(file), { one: 2 });
     store.save(one);
@@ -51,10 +41,7 @@ describe.skipIf(!hasSqlite)("a stock sqlite3 beside an open store (needs the sql
   });
 
   test("L1 L7 and when no new log can be made then, it is told that nobody knows, and it counts", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     let isTaken = false;
     const failing = (call: Call): void => {
       if (isTaken && (call === "renameSync" || call === "fdatasyncSync")) throw systemError("EIO");
@@ -90,10 +77,7 @@ describe.skipIf(!hasSqlite)("a stock sqlite3 beside an open store (needs the sql
   });
 
   test("L5 its own truncating checkpoint is followed too", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     sqlite(file, "PRAGMA wal_checkpoint(TRUNCATE)");
     store.save(one);
     await expectStored(crashed(file), { one: 2 });
@@ -101,10 +85,7 @@ describe.skipIf(!hasSqlite)("a stock sqlite3 beside an open store (needs the sql
   });
 
   test("L7 what it wrote while a store was open is taken in, though it broke the rule", async () => {
-    const file = place();
-    const store = await SqliteStore.create(file);
-    const one = sample("one");
-    store.save(one);
+    const { file, store, one } = await storeWithOne();
     sqlite(file, "INSERT INTO outbox (target_id, event) VALUES ('x', '{\"kind\":\"Go\"}')");
     store.save(one);
     expect(store.pendingOutbox().map(({ target_id }) => target_id)).toEqual(["x"]);

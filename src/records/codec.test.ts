@@ -1,7 +1,6 @@
 // Records to text and back on their own: defaults, order of keys, hostile keys, and complaints that name the path (L1, L7).
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { RecordInvalid } from "../errors.ts";
 import {
   decodeEvent,
   decodeExecution,
@@ -16,16 +15,7 @@ import {
 } from "./codec.ts";
 import type { JsonObject } from "./json.ts";
 import { type Execution, type ExecutionInput, STATUSES } from "./structs.ts";
-
-const invalid = (run: () => unknown): RecordInvalid => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof RecordInvalid) return error;
-    throw error;
-  }
-  throw new Error("nothing was refused");
-};
+import { invalid } from "./testing.ts";
 
 const HEX = /^[0-9a-f]{32}$/;
 

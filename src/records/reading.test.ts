@@ -1,7 +1,6 @@
 // What reading the caller's values may meet: keys that JSON has no place for, and code of the caller's that throws (L7).
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { RecordInvalid } from "../errors.ts";
 import { prepareCommit } from "../store/prepared.ts";
 import {
   decodeExecution,
@@ -14,16 +13,7 @@ import {
 } from "./codec.ts";
 import type { JsonObject } from "./json.ts";
 import type { ExecutionInput } from "./structs.ts";
-
-const invalid = (run: () => unknown): RecordInvalid => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof RecordInvalid) return error;
-    throw error;
-  }
-  throw new Error("nothing was refused");
-};
+import { invalid } from "./testing.ts";
 
 describe("what JSON would leave out, and what throws", () => {
   const secret = new Error("4711");

@@ -58,9 +58,9 @@ export interface Field extends Rule {
   readonly expected: string;
 }
 
-// superstruct's own ObjectSchema, which it does not export. A Struct both takes and gives its type, so neither unknown nor
-// never fits structs of several types; nothing is read through it but `schema`'s keys and guards.
-// oxlint-disable-next-line typescript/no-explicit-any -- for the reason above
+// superstruct's own ObjectSchema, which it does not export. A Struct both takes and gives its type; nothing is read through
+// this one but `schema`'s keys and guards.
+// oxlint-disable-next-line typescript/no-explicit-any -- invariant: neither unknown nor never fits structs of several types
 type Schema = Record<string, Struct<any, any>>;
 
 /** A record's struct, with its fields in their order: to go through the schema for each record takes longer. */

@@ -4,7 +4,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { SqliteStore } from "../../node.ts";
-import { temporaryFolder } from "../testing.ts";
+import type { Execution } from "../../../src/records/structs.ts";
+import { type Call, sample, temporaryFolder, withCalls } from "../testing.ts";
 
 export const hasSqlite: boolean = ((): boolean => {
   try {
@@ -33,4 +34,30 @@ export function crashed(file: string): string {
     if (fs.existsSync(file + suffix)) fs.copyFileSync(file + suffix, copy + suffix);
   }
   return copy;
+}
+
+/** A path of its own, with nothing there. */
+export function place(): string {
+  return path.join(temporaryFolder(onTestFinished), "a.db");
+}
+
+/** A store at a place of its own, with one commit in it. */
+export async function storeWithOne(): Promise<{ file: string; store: SqliteStore; one: Execution }> {
+  const file = place();
+  const store = await SqliteStore.create(file);
+  const one = sample("one");
+  store.save(one);
+  return { file, store, one };
+}
+
+/** Runs `work`, and `act` in the middle of its commit: when the frames are written, and not yet synced. */
+export async function atFirstSync(act: () => void, work: () => void): Promise<void> {
+  let isFirst = true;
+  const syncing = (call: Call): void => {
+    if (call !== "fdatasyncSync" || !isFirst) return;
+    isFirst = false;
+    act();
+  };
+  await withCalls(syncing, work);
+  expect(isFirst).toBe(false);
 }
