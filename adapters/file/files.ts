@@ -144,10 +144,12 @@ export class Files {
     throw new StorageRefused("storage-replaced", this.#place, problem);
   }
 
-  /** Whether what is in memory may go to the base, or over it: not when another database was copied there. */
-  mayFold(pages: Pages, isLogged: (number: number) => boolean, everything: boolean): boolean {
-    if (this.#log !== null)
-      this.#isOverwritten ||= this.#known?.admits(this.#log, pages, isLogged, everything) === false;
+  /**
+   * Whether what is in memory may go to the base, or over it: not when another database was copied there. `isFirst`: it is
+   * not one more step of a checkpoint that was asked for already.
+   */
+  mayFold(pages: Pages, isLogged: (number: number) => boolean, isFirst: boolean): boolean {
+    if (this.#log !== null) this.#isOverwritten ||= this.#known?.admits(this.#log, pages, isLogged, isFirst) === false;
     return !this.#isOverwritten;
   }
 
