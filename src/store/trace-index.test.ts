@@ -10,6 +10,7 @@ let db: Database;
 beforeEach(async () => {
   db = new Database(await startEngine(), emptyImage());
   for (const sql of [...SCHEMA, ...INDEXES]) db.exec(sql);
+  db.settle();
 });
 afterEach(() => db.close());
 
