@@ -166,10 +166,10 @@ async function addRecord(
   place: string,
 ): Promise<void> {
   // `add` refuses when the number is taken. It may be free again: whoever is far ahead folds, and takes records away,
-  // but never the newest one. So the one before must be there as well.
-  for (const [part, value] of parts.entries()) void ask(store.add(value, recordKey(sequence, part))).catch(() => {});
-  // Asked for last: the browser is at work on the others meanwhile.
+  // but never the newest one. So the one before must be there as well. Asked for first: the answer is on its way while
+  // the browser is still handed the record.
   const before = ask(store.getKey(recordKey(sequence - 1, 0)));
+  for (const [part, value] of parts.entries()) void ask(store.add(value, recordKey(sequence, part))).catch(() => {});
   if ((await before) === undefined) throw new Fenced(place);
 }
 
