@@ -57,11 +57,21 @@ function larger(words: Uint32Array, used: number): Uint32Array {
   return copy;
 }
 
+/** Most of a page is as it was: looked at in stretches, that takes a third of the time. */
+const STRETCH_WORDS = 8;
+
+function isSameStretch(a: Uint32Array, b: Uint32Array, i: number): boolean {
+  const first = (a[i]! ^ b[i]!) | (a[i + 1]! ^ b[i + 1]!) | (a[i + 2]! ^ b[i + 2]!) | (a[i + 3]! ^ b[i + 3]!);
+  const rest = (a[i + 4]! ^ b[i + 4]!) | (a[i + 5]! ^ b[i + 5]!) | (a[i + 6]! ^ b[i + 6]!) | (a[i + 7]! ^ b[i + 7]!);
+  return (first | rest) === 0;
+}
+
 /** Writes the runs of `words` that differ from `old`, and before them how many there are. Gives where they end. */
 function putChanges(words: Uint32Array, old: Uint32Array, out: Uint32Array, from: number): number {
   const { length } = words;
   let [at, count, i] = [from + 1, 0, 0];
   for (;;) {
+    while (i + STRETCH_WORDS <= length && isSameStretch(words, old, i)) i += STRETCH_WORDS;
     while (i < length && words[i] === old[i]) i++;
     if (i === length) break;
     const start = i;
