@@ -25,6 +25,8 @@ export interface Platform {
   after(ms: number, work: () => void): () => void;
   /** Calls `work` in a task of its own, soon, in hidden pages too. */
   soon(work: () => void): void;
+  /** Whether nobody can see it: then timers are late. */
+  isHidden(): boolean;
   /** Calls `listener` when the page stops or goes on; what it returns ends that. */
   onLifecycle(listener: (event: Lifecycle) => void): () => void;
 }
@@ -58,6 +60,7 @@ export const ownPlatform: Platform = {
     port1.start();
     port2.postMessage(null);
   },
+  isHidden: () => globalThis.document?.visibilityState === "hidden",
   onLifecycle(listener) {
     // Workers have neither.
     const page = typeof window === "undefined" ? null : window;

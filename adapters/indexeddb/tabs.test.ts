@@ -8,7 +8,7 @@ import type { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
 import { adapterOn } from "./adapter.ts";
 import { deleteFrom, importInto } from "./manage.ts";
 import { filled, LOCK, openAdapter, openStore, order } from "./testing/opening.ts";
-import { Site } from "./testing/site.ts";
+import { Site, type Tab } from "./testing/site.ts";
 
 describe("others", () => {
   test("L4 many tabs at once lose no update, and nobody is fenced", async () => {
@@ -52,6 +52,40 @@ describe("others", () => {
     tab.tell("resume");
     expect(heard[1]).toMatchObject({ origin: "remote", executionIds: null });
     expect(heard[1]!.kinds).toContain("timers");
+  });
+
+  /** The Executions that each message to others named, of commits that follow each other. */
+  async function told(tab: Tab, site: Site, ids: readonly string[]): Promise<(readonly string[] | null)[]> {
+    const [mine, theirs] = [await openStore(tab), await openStore(site.tab())];
+    const heard: (readonly string[] | null)[] = [];
+    const all = new Promise<void>((resolve) => {
+      theirs.subscribe(({ executionIds }) => {
+        heard.push(executionIds);
+        if (executionIds?.includes(ids.at(-1)!) === true) resolve();
+      });
+    });
+    for (const id of ids) await mine.save(order(id));
+    await all;
+    return heard;
+  }
+
+  test("commits in quick succession: the first is told at once, the others together", async () => {
+    const site = new Site();
+    expect(await told(site.tab(), site, ["a", "b", "c", "d"])).toEqual([["a"], ["b", "c", "d"]]);
+  });
+
+  test("in a hidden page, where timers are late, nothing that is told waits for one", async () => {
+    const site = new Site();
+    const tab = site.tab();
+    tab.hidden = true;
+    let timers = 0;
+    const { after } = tab;
+    tab.after = (ms, work) => {
+      if (ms < 100) timers++;
+      return after.call(tab, ms, work);
+    };
+    expect((await told(tab, site, ["a", "b", "c", "d"])).flat()).toEqual(["a", "b", "c", "d"]);
+    expect(timers).toBe(0);
   });
 
   test("L7 deleted behind a store: told as missing, and nothing is made anew", async () => {

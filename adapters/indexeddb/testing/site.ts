@@ -27,6 +27,7 @@ export class Tab implements Platform {
   #backlog: (() => void)[] = [];
   hasLocks = true;
   knowsDurability = true;
+  hidden = false;
   hasChannels = true;
   /** In place of the site's. */
   factory: (() => globalThis.IDBFactory | undefined) | null = null;
@@ -65,6 +66,10 @@ export class Tab implements Platform {
 
   soon(work: () => void): void {
     setImmediate(() => this.run(work));
+  }
+
+  isHidden(): boolean {
+    return this.hidden;
   }
 
   onLifecycle(listener: (event: Lifecycle) => void): () => void {
