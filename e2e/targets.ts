@@ -57,7 +57,7 @@ const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
   const site = new Site();
   return {
     // Folded every few commits: what is rare otherwise happens all the time.
-    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 20_000 }),
+    adapter: () => adapterOn(site.tab(), "store", { foldBytes: 2500 }),
     putFiles: (files) => importInto(site.tab(), "store", files),
     dispose: async () => {},
   };

@@ -4,6 +4,7 @@ import type { AsyncAdapter, Change, Position } from "../../src/port.ts";
 import { ANY_CHANGE, Channel } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { Lease } from "./lease.ts";
+import { Leisure } from "./leisure.ts";
 import {
   checkIndexedDbOptions,
   DEFAULT_BUSY_TIMEOUT_MS,
@@ -35,6 +36,11 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
   let seen: { readonly hold: object; readonly handle: object | null; readonly at: number } | null = null;
   const isFresh = (hold: object | null): boolean =>
     seen !== null && seen.hold === hold && seen.handle === connection.handle && platform.now() - seen.at < FRESH_MS;
+  const leisure = new Leisure(
+    platform,
+    () => storage.isUntidy,
+    () => storage.tidy(),
+  );
   /** Runs what proves that storage has nothing newer. */
   const proving = async <T>(work: () => Promise<T>): Promise<T> => {
     const hold = join().lease.hold;
@@ -54,12 +60,18 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
     },
     async pull(since, pages) {
       if (isFresh(join().lease.hold)) return null;
-      return proving(() => storage.pull(ours(since), pages));
+      const news = await proving(() => storage.pull(ours(since), pages));
+      leisure.postpone();
+      return news;
     },
     lock: () => join().lease.acquire(),
     append: (delta, after) => proving(() => storage.append(delta, ours(after))),
-    checkpoint: (pages) => storage.checkpoint(pages),
+    async checkpoint(pages) {
+      await storage.checkpoint(pages);
+      leisure.postpone();
+    },
     async close() {
+      leisure.close();
       company?.leave();
       connection.close();
     },

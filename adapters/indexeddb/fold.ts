@@ -11,13 +11,19 @@ import type { LogIndex } from "./log-index.ts";
 const SLICE_BLOCKS = 4;
 
 /** Log kept at the least, so that a small database is not folded all the time. */
-const LEAST_FOLD_BYTES = 8 * 1024 * 1024;
+const LEAST_FOLD_BYTES = 4 * 1024 * 1024;
 
 /**
  * And the part of a large one. Commits change pages everywhere, so that folding writes nearly the whole base anew: with
- * this, four bytes for each byte of the log. Opening reads that log, at the most twice as long, besides the base.
+ * this, four bytes for each byte of the log. So it is done when there is time. Opening reads what is left besides the base.
  */
 const LEAST_FOLD_PART = 1 / 4;
+
+/** Times as long: then commits that give it no time have to fold the log themselves, at half a byte for each of theirs. */
+const LONGEST = 8;
+
+/** All of it is folded by the time that the log has grown by such a part. */
+const WITHIN = 1 / 4;
 
 export class Folding {
   readonly #foldBytes: number | null;
@@ -30,29 +36,45 @@ export class Folding {
     this.#foldBytes = foldBytes;
   }
 
-  /** Folds what is due. Never rejects: the log has all of it, so a failure is for the next time. */
+  /** Folds what commits have to. Never rejects: the log has all of it, so a failure is for the next time. */
   async fold(connection: Connection, index: LogIndex, sequence: number, pages: Pages): Promise<void> {
     let slices = this.#due(index, pages);
     if (slices === 0) return;
     this.#noted = index.noted;
+    while (slices-- > 0 && (await this.slice(connection, index, sequence, pages)));
+  }
+
+  /** Whether the log is longer than it should be when there is time to fold it. */
+  isLong(index: LogIndex, pages: Pages): boolean {
+    return index.bytes >= this.#short(pages);
+  }
+
+  /** One slice. False when nothing is left, when it failed, or when somebody else is ahead of us. Never rejects. */
+  async slice(connection: Connection, index: LogIndex, sequence: number, pages: Pages): Promise<boolean> {
     try {
-      while (slices-- > 0 && (await foldSlice(connection, index, sequence, pages)));
+      const isMore = await foldSlice(connection, index, sequence, pages);
       this.#patience = 1;
+      return isMore;
     } catch {
       this.#patience *= 2;
+      return false;
     }
   }
 
-  /** Slices that are due: all of them by the time that the log is twice as long as it should be. */
-  #due(index: LogIndex, { pageSize, pageCount }: Pages): number {
-    const threshold = this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, pageSize * pageCount * LEAST_FOLD_PART);
-    if (index.bytes < threshold) {
+  /** Slices that are due now. */
+  #due(index: LogIndex, pages: Pages): number {
+    const longest = this.#short(pages) * LONGEST;
+    if (index.bytes < longest) {
       this.#noted = index.noted;
       return 0;
     }
-    const all = Math.ceil(blockCount(pageCount, pageSize) / SLICE_BLOCKS);
-    const due = Math.floor(((index.noted - this.#noted) * all) / (threshold * this.#patience));
+    const all = Math.ceil(blockCount(pages.pageCount, pages.pageSize) / SLICE_BLOCKS);
+    const due = Math.floor(((index.noted - this.#noted) * all) / (longest * WITHIN * this.#patience));
     return Math.min(due, all);
+  }
+
+  #short({ pageSize, pageCount }: Pages): number {
+    return this.#foldBytes ?? Math.max(LEAST_FOLD_BYTES, pageSize * pageCount * LEAST_FOLD_PART);
   }
 }
 

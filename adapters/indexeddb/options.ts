@@ -13,7 +13,10 @@ export interface IndexedDbOptions extends PlaceOptions {
    * page was frozen does not count. Default 10000.
    */
   readonly openTimeoutMs?: number;
-  /** Bytes of log from which on it is folded into the base, a slice at a time. Default: 8 MiB, or a quarter of the database. */
+  /**
+   * Bytes of log from which on it is folded into the base once nobody wrote for some seconds. Commits fold only a log that
+   * is eight times as long. Default: 4 MiB, or a quarter of the database when that is more.
+   */
   readonly foldBytes?: number;
 }
 

@@ -54,7 +54,7 @@ test("L2 L7 grown, shrunk, folded and reopened, another store finds the same pag
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 12 }),
-      fc.constantFrom(1, 3000, 20_000),
+      fc.constantFrom(1, 375, 2500),
       async (steps, foldBytes) => {
         const site = new Site();
         const open = (): AsyncAdapter => adapterOn(site.tab(), "store", { foldBytes });

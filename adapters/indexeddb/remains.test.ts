@@ -94,7 +94,7 @@ async function look(site: Site): Promise<Remains> {
   return found;
 }
 
-const history = fc.tuple(fc.array(step, { minLength: 1, maxLength: 12 }), fc.constantFrom(1, 3000, 20_000, 10_000_000));
+const history = fc.tuple(fc.array(step, { minLength: 1, maxLength: 12 }), fc.constantFrom(1, 375, 2500, 10_000_000));
 
 describe("L7 what is left of a place", () => {
   test("all of it, when it is sound", async () => {

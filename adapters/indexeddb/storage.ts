@@ -27,6 +27,8 @@ export class Storage {
   readonly #folding: Folding;
   #index: LogIndex = new LogIndex();
   #sequence = 0;
+  /** The store's pages, and the record after which they were known to be what storage has. */
+  #known: { readonly pages: Pages; readonly sequence: number } | null = null;
 
   constructor(connection: Connection, { mustExist, foldBytes }: { mustExist: boolean; foldBytes: number | null }) {
     this.#connection = connection;
@@ -67,7 +69,10 @@ export class Storage {
       }
       return { position: this.#take(found), image: found.image };
     }
-    if (found.length === 0) return null;
+    if (found.length === 0) {
+      this.#known = { pages, sequence };
+      return null;
+    }
     const delta = joinDeltas(found, pages, place);
     for (const record of found) this.#index.note(loggedAs(record));
     this.#sequence += found.length;
@@ -116,7 +121,21 @@ export class Storage {
   }
 
   checkpoint(pages: Pages): Promise<void> {
+    this.#known = { pages, sequence: this.#sequence };
     return this.#folding.fold(this.#connection, this.#index, this.#sequence, pages);
+  }
+
+  /** Whether there is something to do once there is time. */
+  get isUntidy(): boolean {
+    return this.#known !== null && this.#folding.isLong(this.#index, this.#known.pages);
+  }
+
+  /** Does a slice of it, without the lease: it proves itself what it needs. False when nothing is left to do. */
+  async tidy(): Promise<boolean> {
+    if (this.#known === null) return false;
+    const { pages, sequence } = this.#known;
+    // Not our own sequence, which may be ahead of the pages: what others wrote the store has yet to take, or cannot.
+    return this.#folding.slice(this.#connection, this.#index, sequence, pages);
   }
 
   async verify(pages: Pages): Promise<readonly Problem[]> {

@@ -13,7 +13,7 @@ import { Site, type Tab } from "./testing/site.ts";
 describe("others", () => {
   test("L4 many tabs at once lose no update, and nobody is fenced", async () => {
     const site = new Site();
-    const stores = await Promise.all([1, 2, 3, 4].map(() => openStore(site.tab(), { foldBytes: 30_000 })));
+    const stores = await Promise.all([1, 2, 3, 4].map(() => openStore(site.tab(), { foldBytes: 4000 })));
     await stores[0]!.save(order("a"));
     const increment = async (store: AsyncSqliteStore): Promise<void> => {
       for (;;) {

@@ -2,5 +2,5 @@
 import { endingTests, killTests } from "./durability.ts";
 
 killTests("IndexedDB", { on: "IndexedDB", name: "kill" });
-killTests("IndexedDB, folding all the time", { on: "IndexedDB", name: "kill", foldBytes: 32 * 1024 });
+killTests("IndexedDB, folding all the time", { on: "IndexedDB", name: "kill", foldBytes: 4 * 1024 });
 endingTests("IndexedDB");

@@ -1,0 +1,161 @@
+// The log is folded when nobody writes for a while, so that commits in a row need not; and whatever happens meanwhile,
+// the base is never written from pages that are not what storage has (L4).
+import { expect, test } from "vitest";
+import type { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
+import { filled, openAdapter, openStore, order } from "./testing/opening.ts";
+import { Site, type Tab } from "./testing/site.ts";
+import { raw } from "./testing/stored.ts";
+
+/** The log is long after some commits, and not so long that a commit would fold it. */
+const FOLD_BYTES = 12_000;
+/** What commits in a row may leave of the log: see fold.ts. */
+const LONGEST = 8;
+
+interface Stored {
+  readonly blocks: number;
+  readonly records: number;
+}
+
+async function stored(site: Site): Promise<Stored> {
+  const keys = (await raw(site)).map(([[kind]]) => kind);
+  return {
+    blocks: keys.filter((kind) => kind === "base").length,
+    records: keys.filter((kind) => kind === "log").length,
+  };
+}
+
+/** Timers that are not run: the test does. */
+function holdTimers(tab: Tab): { readonly ms: number; readonly work: () => void }[] {
+  const held: { readonly ms: number; readonly work: () => void }[] = [];
+  const { after } = tab;
+  tab.after = (ms, work) => {
+    if (ms !== 5000) return after.call(tab, ms, work);
+    const one = { ms, work };
+    held.push(one);
+    return () => void held.splice(held.indexOf(one), held.includes(one) ? 1 : 0);
+  };
+  return held;
+}
+
+async function saveMany(store: AsyncSqliteStore, prefix: string, count = 40): Promise<void> {
+  for (let i = 0; i < count; i++) await store.save(order(`${prefix}${i}`));
+}
+
+/** Until the site has as few records as this. */
+async function untilFolded(site: Site, records: number): Promise<Stored> {
+  for (;;) {
+    const found = await stored(site);
+    if (found.records <= records) return found;
+  }
+}
+
+test("L6 commits in a row do not fold; when nothing happens for a while all of the log is folded", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const store = await openStore(tab, { foldBytes: FOLD_BYTES });
+  await saveMany(store, "a");
+  expect(await stored(site)).toMatchObject({ blocks: 0 });
+  expect(timers).toHaveLength(1);
+  site.clock.after(6000, () => timers.shift()!.work());
+  expect(await untilFolded(site, 1)).toEqual({ blocks: 1, records: 1 });
+  const other = await openStore(site.tab());
+  expect((await other.listExecutions()).items).toHaveLength(40);
+  expect(await other.verify()).toEqual([]);
+});
+
+test("L6 commits that never stop fold the log when it is eight times as long", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  holdTimers(tab);
+  const store = await openStore(tab, { foldBytes: 2000 });
+  let bytes = 0;
+  for (let i = 0; bytes <= 2000 * LONGEST; i++) {
+    expect((await stored(site)).blocks).toBe(0);
+    await store.save(order(`${i}`));
+    const values = (await raw(site)).filter(([[kind]]) => kind === "log").map(([, value]) => value as Uint8Array);
+    bytes = values.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+  await saveMany(store, "more", 10);
+  expect((await stored(site)).blocks).toBe(1);
+});
+
+test("a log that is short arms no timer, and a store that was closed folds nothing", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const store = await openStore(tab, { foldBytes: FOLD_BYTES });
+  await store.save(order("a"));
+  const before = timers.length;
+  await saveMany(store, "b");
+  const armed = timers.length;
+  await store.close();
+  expect([before, armed, timers.length]).toEqual([0, 1, 0]);
+});
+
+test("L4 who does not know yet what others wrote does not fold", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const mine = await openStore(tab, { foldBytes: FOLD_BYTES });
+  const theirs = await openStore(site.tab(), { foldBytes: 1_000_000 });
+  await saveMany(mine, "a");
+  await theirs.save(order("theirs"));
+  await new Promise<void>((resolve) => {
+    site.clock.after(6000, () => {
+      timers.shift()!.work();
+      site.clock.after(1000, resolve);
+    });
+  });
+  expect((await stored(site)).blocks).toBe(0);
+  // Having looked, it does.
+  expect(await mine.load("theirs")).not.toBeNull();
+  expect(await mine.load("a0")).not.toBeNull();
+  site.clock.after(6000, () => timers.shift()!.work());
+  expect((await untilFolded(site, 1)).blocks).toBe(1);
+  expect(await (await openStore(site.tab())).load("theirs")).not.toBeNull();
+});
+
+test("L4 pages of which the store was told that they are others' now are never folded", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const { adapter, position } = await openAdapter(tab, { foldBytes: 1000 });
+  const others = await openAdapter(site.tab(), { foldBytes: 1_000_000 });
+  let at = position;
+  // Pages as the store has them, to which it never takes what the others write.
+  const pages = { pageSize: 512, pageCount: 1, page: () => filled(1).pages.get(1)! };
+  for (let i = 0; i < 3; i++) at = await adapter.append(filled(1), at);
+  await adapter.checkpoint(pages);
+  const { position: theirs } = (await others.adapter.pull(others.position, pages))!;
+  await others.adapter.append(filled(2), theirs);
+  expect(await adapter.pull(at, pages)).not.toBeNull();
+  await new Promise<void>((resolve) => {
+    site.clock.after(6000, () => {
+      timers.shift()?.work();
+      site.clock.after(1000, resolve);
+    });
+  });
+  expect((await stored(site)).blocks).toBe(0);
+});
+
+test("L2 a commit in the middle of a folding is not lost, and the rest is folded later", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const store = await openStore(tab, { foldBytes: FOLD_BYTES });
+  await saveMany(store, "a");
+  await new Promise<void>((resolve) => {
+    site.clock.after(6000, () => {
+      timers.shift()!.work();
+      resolve();
+    });
+  });
+  await saveMany(store, "b");
+  expect(timers).toHaveLength(1);
+  site.clock.after(6000, () => timers.shift()!.work());
+  await untilFolded(site, 1);
+  const other = await openStore(site.tab());
+  expect((await other.listExecutions()).items).toHaveLength(80);
+  expect(await other.verify()).toEqual([]);
+});
