@@ -59,7 +59,7 @@ export class Core {
   appendTrace(id: string, entry: string): void {
     const run = this.#statements;
     const known = this.#lastTrace.get(id) ?? this.#olderLastTrace.get(id);
-    const index = (known ?? run.lastTrace.first([id], (row) => row.number(0)) ?? -1) + 1;
+    const index = (known ?? run.lastTrace.first([id], lastIndexIn) ?? -1) + 1;
     run.trace.run([id, index, entry]);
     if (this.#lastTrace.size >= LAST_TRACE_KEPT) {
       this.#olderLastTrace = this.#lastTrace;
@@ -90,13 +90,13 @@ export class Core {
 
   readTrace(id: string): TraceEntry[] {
     return this.#statements.readTrace
-      .all([id], (row) => ({ index: numberIn(row, 0), entry: textIn(row, 1) }))
+      .all([id], (row) => ({ index: integerIn(row, 0), entry: textIn(row, 1) }))
       .map(({ index, entry }) => ({ ...decodeObject(`trace ${index} of ${id}`, entry), index }));
   }
 
   pendingOutbox(limit: number | null): OutboxRow[] {
     return this.#statements.pendingOutbox
-      .all([limit ?? -1], (row) => ({ seq: numberIn(row, 0), target_id: row.text(1), event: textIn(row, 2) }))
+      .all([limit ?? -1], (row) => ({ seq: integerIn(row, 0), target_id: row.text(1), event: textIn(row, 2) }))
       .map(({ seq, target_id, event }) => ({ seq, target_id, event: decodeEvent(`outbox ${seq}`, event) }));
   }
 
@@ -106,7 +106,7 @@ export class Core {
 
   pendingSpawns(limit: number | null): SpawnRow[] {
     const read = (row: Row) => ({
-      seq: numberIn(row, 0),
+      seq: integerIn(row, 0),
       parent_id: textIn(row, 1),
       child_id: textIn(row, 2),
       root_path: textIn(row, 3),
@@ -171,6 +171,15 @@ export class Core {
 
 const textIn = (row: Row, column: number): string => row.text(column) ?? missing();
 const numberIn = (row: Row, column: number): number => row.number(column) ?? missing();
+
+/** A MAX: null when there are no rows. */
+const lastIndexIn = (row: Row): number | null => (row.number(0) === null ? null : integerIn(row, 0));
+
+function integerIn(row: Row, column: number): number {
+  const value = numberIn(row, column);
+  if (Number.isSafeInteger(value)) return value;
+  throw new SqlFailed(SQLITE_CORRUPT, "a column that must hold an integer holds something else, or one beyond 2^53");
+}
 
 /** The schema does not allow it, but a damaged row holds what it holds, and so may a table that another program made. */
 function missing(): never {

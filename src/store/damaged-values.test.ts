@@ -1,4 +1,5 @@
-// Rows without a value that must be there: what damage leaves, and tables that another program made without NOT NULL.
+// Rows without a value that must be there, or with another one than can be: what damage leaves, and tables that another
+// program made without NOT NULL.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Database } from "../engine/database.ts";
 import { startEngine } from "../engine/engine.ts";
@@ -22,6 +23,17 @@ test.each<[string, string, (core: Core) => unknown]>([
   ["a step's number", "INSERT INTO trace VALUES ('a', NULL, '{}')", (core) => core.readTrace("a")],
   ["a step", "INSERT INTO trace VALUES ('a', 0, NULL)", (core) => core.readTrace("a")],
 ])("L7 %s is missing: told as damage, not handed out as null", (_, sql, read) => {
+  db.exec(sql);
+  const core = new Core(db, 200);
+  expect(() => read(core)).toThrow(expect.objectContaining({ code: "sql-failed", resultCode: 11 }));
+});
+
+test.each<[string, string, (core: Core) => unknown]>([
+  ["a step's number", "INSERT INTO trace VALUES ('a', 1.5, '{}')", (core) => core.readTrace("a")],
+  ["a last step's number", "INSERT INTO trace VALUES ('a', 1e300, '{}')", (core) => core.appendTrace("a", "{}")],
+  ["an outbox row's", "INSERT INTO outbox VALUES (9007199254740993, 'a', '{}')", (core) => core.pendingOutbox(null)],
+  ["a spawn's", "INSERT INTO spawns VALUES (9007199254740993, 'a', 'b', '', '{}')", (core) => core.pendingSpawns(null)],
+])("L7 %s is no integer, or one that would lose digits: told as damage, not rounded", (_, sql, read) => {
   db.exec(sql);
   const core = new Core(db, 200);
   expect(() => read(core)).toThrow(expect.objectContaining({ code: "sql-failed", resultCode: 11 }));
