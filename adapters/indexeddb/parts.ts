@@ -16,13 +16,16 @@ import { PART_BYTES } from "./layout.ts";
 const PART_WORDS = 4;
 const CHUNK_WORDS = PART_BYTES / 4 - FRAME_WORDS - PART_WORDS;
 
-/** Random for each append, to know a record again whose outcome was not told. */
+/** Each append's own, to know a record again whose outcome was not told. */
 export type Token = readonly [number, number];
 
 export function newToken(): Token {
   const [a, b] = crypto.getRandomValues(new Uint32Array(2));
   return [a!, b!];
 }
+
+/** One that nobody else has either. Asking for random numbers each time takes as long as a statement. */
+export const tokenAfter = ([a, b]: Token): Token => [a, (b + 1) >>> 0];
 
 export const sameToken = (a: Token, b: Token): boolean => a[0] === b[0] && a[1] === b[1];
 

@@ -9,7 +9,7 @@ import { Folding } from "./fold.ts";
 import { recordKey } from "./layout.ts";
 import { loadPlace, type LoadedPlace, pageMissing, readRecords, refuseEmpty } from "./loading.ts";
 import { LogIndex } from "./log-index.ts";
-import { decodePart, encodeParts, type LogRecord, newToken, sameToken, type Token } from "./parts.ts";
+import { decodePart, encodeParts, type LogRecord, newToken, sameToken, type Token, tokenAfter } from "./parts.ts";
 import { applyDelta, checkPages, encodeDelta, type Expected, headerOf, loggedAs } from "./record.ts";
 import type { Inside } from "./transaction.ts";
 import { damageOf, differences } from "./verify.ts";
@@ -25,6 +25,8 @@ export class Storage {
   readonly #connection: Connection;
   readonly #mustExist: boolean;
   readonly #folding: Folding;
+  /** The last append's. */
+  #token: Token = newToken();
   #index: LogIndex = new LogIndex();
   #sequence = 0;
   /** The store's pages, and the record after which they were known to be what storage has. */
@@ -86,7 +88,8 @@ export class Storage {
   async append(delta: PageDelta, after: LogPosition): Promise<LogPosition> {
     const { life, place } = this.#connection;
     const sequence = after.sequence + 1;
-    const token = newToken();
+    const token = tokenAfter(this.#token);
+    this.#token = token;
     const parts = encodeParts(life, sequence, token, encodeDelta(delta));
     let inDoubt = false;
     const resolved = (): void => {
