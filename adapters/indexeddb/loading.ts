@@ -14,7 +14,11 @@ import type { Inside } from "./transaction.ts";
 
 /** Asked for at once: more would be a lump in memory, fewer would be waited for too often. */
 const BLOCKS_AT_ONCE = 16;
-const PARTS_AT_ONCE = 128;
+/** The first time, and at the most. */
+const FIRST_PARTS = 8;
+const MOST_PARTS = 128;
+/** Of parts: Chromium takes three times as long for each byte of answers of a megabyte. */
+const BYTES_AT_ONCE = 256 * 1024;
 
 /** Where page 1 says how many pages there are: https://www.sqlite.org/fileformat2.html#in_header_database_size */
 const HEADER_PAGE_COUNT = 28;
@@ -85,18 +89,24 @@ export async function* readRecords(
   place: string,
 ): AsyncGenerator<LogRecord> {
   const joiner = new Joiner(life, after + 1, place);
-  for (;;) {
-    const range = platform.range(...recordsFrom(...joiner.next));
-    const values = await ask<unknown[]>(store.getAll(range, PARTS_AT_ONCE));
-    for (const value of values) {
-      const record = joiner.take(value);
+  const fetch = (count: number): Promise<unknown[]> =>
+    ask<unknown[]>(store.getAll(platform.range(...recordsFrom(...joiner.next)), count));
+  let count = FIRST_PARTS;
+  for (let next: Promise<unknown[]> | null = fetch(count); next !== null;) {
+    const values: unknown[] = await next;
+    const records = values.map((value) => joiner.take(value));
+    const bytes = values.reduce((sum: number, value) => sum + (value as Uint8Array).byteLength, 0);
+    const isLast = values.length < count;
+    count = Math.min(MOST_PARTS, Math.max(1, Math.round((values.length * BYTES_AT_ONCE) / bytes)));
+    // Asked for before what came is looked at: the browser reads meanwhile.
+    next = isLast ? null : fetch(count);
+    for (const record of records) {
       if (record === null) continue;
       const { sequence, body } = record;
       if (isWellFormed(body)) yield record;
       else
         throw damaged(place, `record ${sequence} of its log ${CONTRADICTS_ITSELF}`, { part: "log", frame: sequence });
     }
-    if (values.length < PARTS_AT_ONCE) break;
   }
   joiner.end();
 }

@@ -12,6 +12,10 @@ import { openIndexedDb } from "./contenders/perdure.js";
 
 /** Commits made on a database before it is opened: a log that was not moved yet is part of what is opened. */
 const COMMITS = 50;
+/** So many in a row leave as much log as there may ever be at 50 MB, about: more than the database. */
+const MANY_COMMITS = 12_000;
+/** In flight while they are made. */
+const LANES = 64;
 
 /**
  * @typedef {object} Way
@@ -19,27 +23,39 @@ const COMMITS = 50;
  * @property {(place: string) => Promise<number>} open returns bytes, or Executions found
  */
 
-/** @param {import("./contenders/open.js").Open} open @returns {NonNullable<Way["lay"]>} */
-const layBy = (open) => async (place, image) => {
-  const contender = await open(place, "relaxed", image);
-  for (const one of makeCommits(COMMITS, 1, new Uint32Array(image.rows).fill(1), makeRandom(3))) {
-    await contender.commit(one);
-  }
-  await contender.close();
-};
+/**
+ * @param {import("./contenders/open.js").Open} open
+ * @param {number} [count]
+ * @returns {NonNullable<Way["lay"]>}
+ */
+const layBy =
+  (open, count = COMMITS) =>
+  async (place, image) => {
+    const contender = await open(place, "relaxed", image);
+    const commits = makeCommits(count, LANES, new Uint32Array(image.rows).fill(1), makeRandom(3));
+    const lane = async (/** @type {number} */ first) => {
+      for (let i = first; i < count; i += LANES) {
+        await contender.commit(/** @type {import("../../workload.js").Commit} */ (commits[i]));
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, (_, first) => lane(first)));
+    await contender.close();
+  };
+
+/** @param {string} place */
+async function openPerdure(place) {
+  const store = await AsyncSqliteStore.create(indexedDbAdapter(place, { mustExist: true }));
+  const found = await store.load(executionId(1));
+  await store.close();
+  return found === null ? 0 : 1;
+}
 
 /** @type {Readonly<Record<string, Way>>} */
 export const WAYS = {
-  perdure: {
-    lay: layBy(openIndexedDb),
-    async open(place) {
-      const store = await AsyncSqliteStore.create(indexedDbAdapter(place, { mustExist: true }));
-      const found = await store.load(executionId(1));
-      await store.close();
-      return found === null ? 0 : 1;
-    },
-  },
+  perdure: { lay: layBy(openIndexedDb), open: openPerdure },
   bare: { lay: null, open: readRecords },
+  "perdure-long": { lay: layBy(openIndexedDb, MANY_COMMITS), open: openPerdure },
+  "bare-long": { lay: null, open: readRecords },
   "perdure-opfs": {
     lay: layBy(openOpfsStore),
     async open(place) {

@@ -8,6 +8,8 @@ const [WINDOW, WORKER] = /** @type {const} */ (["window", "worker"]);
 const WAYS = Object.freeze({
   perdure: { label: "perdure/indexeddb", where: WINDOW, place: "opening" },
   bare: { label: "bare getAll of the same records", where: WINDOW, place: "opening" },
+  "perdure-long": { label: "perdure/indexeddb, after 12,000 commits in a row", where: WINDOW, place: "opening-long" },
+  "bare-long": { label: "bare getAll of the same records", where: WINDOW, place: "opening-long" },
   "perdure-opfs": { label: "perdure/opfs", where: WORKER, place: "opening-file" },
   "bare-file": { label: "bare read of the same files", where: WORKER, place: "opening-file" },
   naive: { label: "idb-keyval get + sql.js", where: WINDOW, place: "opening-naive" },
@@ -51,7 +53,11 @@ export async function run(tools) {
   });
   const ratio = (/** @type {WayName} */ ours, /** @type {WayName} */ bare) =>
     median(times[ours].warm.map((ms, round) => ms / (times[bare].warm[round] ?? NaN)));
-  const ratios = { indexeddb: ratio("perdure", "bare"), opfs: ratio("perdure-opfs", "bare-file") };
+  const ratios = {
+    indexeddb: ratio("perdure", "bare"),
+    longest: ratio("perdure-long", "bare-long"),
+    opfs: ratio("perdure-opfs", "bare-file"),
+  };
   print(`\nOpening ${number(image.bytes / 1e6)} MB (ms)`);
   print(
     table(
