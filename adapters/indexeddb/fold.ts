@@ -20,10 +20,10 @@ const LEAST_FOLD_BYTES = 4 * 1024 * 1024;
 const LEAST_FOLD_PART = 1 / 4;
 
 /**
- * Times as long: then commits that give it no time have to fold the log themselves. Rarer would be cheaper for them, and
- * opening after them longer: Chromium reads the log three times as slowly as the base.
+ * Times as long: then commits that give it no time have to fold the log themselves, at half a byte for each of theirs.
+ * Longer would be cheaper still for them, and opening after them slower: Chromium reads the log more slowly than the base.
  */
-const LONGEST = 4;
+const LONGEST = 8;
 
 /** All of it is folded by the time that the log has grown by such a part. */
 const WITHIN = 1 / 4;

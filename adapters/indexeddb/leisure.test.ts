@@ -9,7 +9,7 @@ import { raw } from "./testing/stored.ts";
 /** The log is long after some commits, and not so long that a commit would fold it. */
 const FOLD_BYTES = 12_000;
 /** What commits in a row may leave of the log: see fold.ts. */
-const LONGEST = 4;
+const LONGEST = 8;
 
 interface Stored {
   readonly blocks: number;
@@ -64,7 +64,7 @@ test("L6 commits in a row do not fold; when nothing happens for a while all of t
   expect(await other.verify()).toEqual([]);
 });
 
-test("L6 commits that never stop fold the log when it is four times as long", async () => {
+test("L6 commits that never stop fold the log when it is eight times as long", async () => {
   const site = new Site();
   const tab = site.tab();
   holdTimers(tab);

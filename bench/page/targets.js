@@ -48,7 +48,7 @@ export function judge({ weight, commits = [], growth, opening }) {
   if (opening) {
     const size = `${Math.round(opening.bytes / 1e6)} MB`;
     atMost(`opening ${size} from IndexedDB to reading its records`, 2, opening.ratios.indexeddb);
-    atMost(`opening ${size} after 12,000 commits in a row to reading its records`, 2, opening.ratios.longest);
+    atMost(`opening ${size} after 20,000 commits in a row to reading its records`, 2, opening.ratios.longest);
     atMost(`opening ${size} from OPFS to reading its files`, 2, opening.ratios.opfs);
   }
   if (weight) atMost("first load, gzipped", 400, weight["perdure"], "KB");

@@ -12,8 +12,8 @@ import { openIndexedDb } from "./contenders/perdure.js";
 
 /** Commits made on a database before it is opened: a log that was not moved yet is part of what is opened. */
 const COMMITS = 50;
-/** So many in a row leave as much log as there may ever be at 50 MB, about: more than the database. */
-const MANY_COMMITS = 12_000;
+/** So many in a row leave about as much log as there may ever be at 50 MB: twice the database. */
+const MANY_COMMITS = 20_000;
 /** In flight while they are made. */
 const LANES = 64;
 
