@@ -1,0 +1,53 @@
+// A page that is left alone for some seconds tidies up: its log is moved into the base, and nothing of it is lost (L2, L6).
+import { expect, test } from "./fixtures.ts";
+
+test("L6 L2 a log that commits in a row left is folded when nobody writes, and opens as before", async ({
+  launch,
+  server,
+}) => {
+  const browser = await launch();
+  const tab = await browser.open(`${server.url}/`);
+  await tab.evaluate(async () => {
+    const adapter = lab.indexeddb.indexedDbAdapter("leisure", { foldBytes: 20_000 });
+    const store = await lab.perdure.AsyncSqliteStore.create(adapter);
+    for (let i = 0; i < 60; i++) {
+      await store.save(lab.perdure.newExecution({ id: `exe-${i}`, definition_id: "order" }));
+    }
+    Object.assign(globalThis, { store });
+  });
+  // Besides the 60 saves the log has what the place began with, and the schema.
+  // Looks into the database by itself: a read of the store's would count as using it.
+  const folded = await tab.evaluate(async () => {
+    const asked = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.addEventListener("success", () => resolve(request.result));
+        request.addEventListener("error", () => reject(request.error));
+      });
+    const db = await asked(indexedDB.open("perdure:leisure"));
+    const count = (kind: string): Promise<number> =>
+      asked(
+        db
+          .transaction("perdure")
+          .objectStore("perdure")
+          .count(IDBKeyRange.bound([kind], [kind, []])),
+      );
+    const before = [await count("base"), await count("log")];
+    while ((await count("log")) > 1);
+    const after = [await count("base"), await count("log")];
+    db.close();
+    return { before, after };
+  });
+  expect(folded).toEqual({ before: [0, 62], after: [1, 1] });
+  const found = await tab.evaluate(async () => {
+    const { store } = globalThis as unknown as {
+      store: Awaited<ReturnType<typeof lab.perdure.AsyncSqliteStore.create>>;
+    };
+    await store.close();
+    const again = await lab.perdure.AsyncSqliteStore.create("leisure", { mustExist: true });
+    const { items } = await again.listExecutions();
+    const problems = await again.verify();
+    await again.close();
+    return [items.length, problems];
+  });
+  expect(found).toEqual([60, []]);
+});
