@@ -1,4 +1,4 @@
-// The log is folded when nobody writes for a while, so that commits in a row need not; and whatever happens meanwhile,
+// The log is folded when a store is not used for a while, so that commits in a row need not; and whatever happens meanwhile,
 // the base is never written from pages that are not what storage has (L4).
 import { expect, test } from "vitest";
 import type { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
@@ -132,7 +132,7 @@ test("L4 pages of which the store was told that they are others' now are never f
   expect(await adapter.pull(at, pages)).not.toBeNull();
   await new Promise<void>((resolve) => {
     site.clock.after(6000, () => {
-      timers.shift()?.work();
+      timers.shift()!.work();
       site.clock.after(1000, resolve);
     });
   });
