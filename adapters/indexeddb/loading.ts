@@ -14,7 +14,7 @@ import type { Inside } from "./transaction.ts";
 
 /** Asked for at once: more would be a lump in memory, fewer would be waited for too often. */
 const BLOCKS_AT_ONCE = 16;
-/** The first time, and at the most. */
+/** Parts of records: the first time, and at the most. */
 const FIRST_PARTS = 8;
 const MOST_PARTS = 128;
 /** Of parts: Chromium takes three times as long for each byte of answers of a megabyte. */
@@ -95,11 +95,13 @@ export async function* readRecords(
   for (let next: Promise<unknown[]> | null = fetch(count); next !== null;) {
     const values: unknown[] = await next;
     const records = values.map((value) => joiner.take(value));
-    const bytes = values.reduce((sum: number, value) => sum + (value as Uint8Array).byteLength, 0);
-    const isLast = values.length < count;
-    count = Math.min(MOST_PARTS, Math.max(1, Math.round((values.length * BYTES_AT_ONCE) / bytes)));
-    // Asked for before what came is looked at: the browser reads meanwhile.
-    next = isLast ? null : fetch(count);
+    if (values.length < count) next = null;
+    else {
+      const bytes = values.reduce((sum: number, value) => sum + (value as Uint8Array).byteLength, 0);
+      count = Math.min(MOST_PARTS, Math.max(1, Math.round((values.length * BYTES_AT_ONCE) / bytes)));
+      // Asked for before anybody works on what came: the browser reads meanwhile.
+      next = fetch(count);
+    }
     for (const record of records) {
       if (record === null) continue;
       const { sequence, body } = record;
