@@ -37,7 +37,10 @@ export type News =
   | { readonly position: Position; readonly delta: PageDelta; readonly image?: never }
   | { readonly position: Position; readonly image: LoadedImage; readonly delta?: never };
 
-/** The pages as the store has them now, all of them durable: what a checkpoint copies from. */
+/**
+ * The pages as the store has them now, all of them durable: what a checkpoint copies from. They may be kept: they go on
+ * with the store, as it takes what `append` and `pull` return.
+ */
 export interface Pages {
   readonly pageSize: number;
   readonly pageCount: number;

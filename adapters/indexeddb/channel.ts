@@ -14,7 +14,7 @@ export type Message =
 
 const ALL_KINDS: readonly RowKind[] = ["executions", "outbox", "processed_events", "timers", "spawns", "trace"];
 
-/** Messages cost the commits that follow each other a tenth of their time, and no page is painted more often. */
+/** Messages cost the commits that follow each other a tenth of their time, and few pages are painted more often. */
 const APART_MS = 16;
 
 /** Somewhere to look, anywhere. */
@@ -64,7 +64,7 @@ export class Channel {
     }
   }
 
-  /** Says it soon: the next commit need not wait for that. What is announced in quick succession is said at once. */
+  /** Says it soon: the next commit need not wait for that. What is announced in quick succession is one message. */
   announce(change: Change): void {
     if (this.#untold !== null) {
       this.#untold = merged(this.#untold, change);

@@ -14,8 +14,8 @@ export interface IndexedDbOptions extends PlaceOptions {
    */
   readonly openTimeoutMs?: number;
   /**
-   * Bytes of log from which on it is folded into the base once nobody wrote for some seconds. Commits fold only a log that
-   * is eight times as long. Default: 4 MiB, or a quarter of the database when that is more.
+   * Bytes of log from which on it is folded into the base once the store was not used for five seconds. Commits fold only a
+   * log that is eight times as long. Default: 4 MiB, or a quarter of the database when that is more.
    */
   readonly foldBytes?: number;
 }
