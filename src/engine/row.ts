@@ -10,4 +10,6 @@ export interface Row {
   text(column: number, lossy?: boolean): string | null;
   /** A column as a number, or null. An INTEGER beyond 2^53 comes out unsafe (`Number.isSafeInteger` is false). */
   number(column: number): number | null;
+  /** A column as an integer, or null. Throws `SqlFailed` when it holds something else, or one beyond 2^53. */
+  integer(column: number): number | null;
 }

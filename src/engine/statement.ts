@@ -6,6 +6,7 @@ import type { Row, Value } from "./row.ts";
 
 const ROW = 100;
 const DONE = 101;
+const TYPE_INTEGER = 1;
 const TYPE_NULL = 5;
 const NOMEM = 7;
 const CORRUPT = 11;
@@ -98,6 +99,14 @@ export class Statement implements Row {
     const { sqlite } = this.#engine;
     if (sqlite._sqlite3_column_type(this.#pointer, column) === TYPE_NULL) return null;
     return sqlite._sqlite3_column_double(this.#pointer, column);
+  }
+
+  integer(column: number): number | null {
+    const value = this.number(column);
+    if (value === null) return null;
+    const type = this.#engine.sqlite._sqlite3_column_type(this.#pointer, column);
+    if (type === TYPE_INTEGER && Number.isSafeInteger(value)) return value;
+    throw new SqlFailed(CORRUPT, "a column that must hold an integer holds something else, or one beyond 2^53");
   }
 
   finalize(): void {

@@ -59,7 +59,7 @@ export class Core {
   appendTrace(id: string, entry: string): void {
     const run = this.#statements;
     const known = this.#lastTrace.get(id) ?? this.#olderLastTrace.get(id);
-    const index = (known ?? run.lastTrace.first([id], lastIndexIn) ?? -1) + 1;
+    const index = (known ?? run.lastTrace.first([id], (row) => row.integer(0)) ?? -1) + 1;
     run.trace.run([id, index, entry]);
     if (this.#lastTrace.size >= LAST_TRACE_KEPT) {
       this.#olderLastTrace = this.#lastTrace;
@@ -171,15 +171,7 @@ export class Core {
 
 const textIn = (row: Row, column: number): string => row.text(column) ?? missing();
 const numberIn = (row: Row, column: number): number => row.number(column) ?? missing();
-
-/** A MAX: null when there are no rows. */
-const lastIndexIn = (row: Row): number | null => (row.number(0) === null ? null : integerIn(row, 0));
-
-function integerIn(row: Row, column: number): number {
-  const value = numberIn(row, column);
-  if (Number.isSafeInteger(value)) return value;
-  throw new SqlFailed(SQLITE_CORRUPT, "a column that must hold an integer holds something else, or one beyond 2^53");
-}
+const integerIn = (row: Row, column: number): number => row.integer(column) ?? missing();
 
 /** The schema does not allow it, but a damaged row holds what it holds, and so may a table that another program made. */
 function missing(): never {

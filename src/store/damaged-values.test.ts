@@ -30,6 +30,7 @@ test.each<[string, string, (core: Core) => unknown]>([
 
 test.each<[string, string, (core: Core) => unknown]>([
   ["a step's number", "INSERT INTO trace VALUES ('a', 1.5, '{}')", (core) => core.readTrace("a")],
+  ["a step's number, a text,", "INSERT INTO trace VALUES ('a', 'x', '{}')", (core) => core.readTrace("a")],
   ["a last step's number", "INSERT INTO trace VALUES ('a', 1e300, '{}')", (core) => core.appendTrace("a", "{}")],
   ["an outbox row's", "INSERT INTO outbox VALUES (9007199254740993, 'a', '{}')", (core) => core.pendingOutbox(null)],
   ["a spawn's", "INSERT INTO spawns VALUES (9007199254740993, 'a', 'b', '', '{}')", (core) => core.pendingSpawns(null)],

@@ -9,7 +9,7 @@ const WAYS = Object.freeze({
   perdure: { label: "perdure/indexeddb", where: WINDOW, place: "opening" },
   bare: { label: "bare getAll of the same records", where: WINDOW, place: "opening" },
   "perdure-long": { label: "perdure/indexeddb, after 20,000 commits in a row", where: WINDOW, place: "opening-long" },
-  "bare-long": { label: "bare getAll of the same records", where: WINDOW, place: "opening-long" },
+  "bare-long": { label: "bare getAll of these records", where: WINDOW, place: "opening-long" },
   "perdure-opfs": { label: "perdure/opfs", where: WORKER, place: "opening-file" },
   "bare-file": { label: "bare read of the same files", where: WORKER, place: "opening-file" },
   naive: { label: "idb-keyval get + sql.js", where: WINDOW, place: "opening-naive" },
