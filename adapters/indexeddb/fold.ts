@@ -30,13 +30,18 @@ const WITHIN = 1 / 4;
 
 export class Folding {
   readonly #foldBytes: number | null;
-  /** Bytes the index had noted when the log was short enough, or when a slice was tried. */
+  /** Bytes the index had noted when it was new, when the log was short enough, or when a slice was tried. */
   #noted = 0;
-  /** Grows while it fails: a quota that is used up will be so for a while. */
+  /** Grows while it fails in commits: a quota that is used up will be so for a while. */
   #patience = 1;
 
   constructor(foldBytes: number | null) {
     this.#foldBytes = foldBytes;
+  }
+
+  /** The log was read anew. How long it was is no commit's doing: the next ones fold it by and by (L6). */
+  begin(index: LogIndex): void {
+    this.#noted = index.noted;
   }
 
   /** Folds what commits have to. Never rejects: the log has all of it, so a failure is for the next time. */
@@ -44,22 +49,27 @@ export class Folding {
     let slices = this.#due(index, pages);
     if (slices === 0) return;
     this.#noted = index.noted;
-    while (slices-- > 0 && (await this.slice(connection, index, sequence, pages)));
+    try {
+      while (slices-- > 0 && (await foldSlice(connection, index, sequence, pages)));
+      this.#patience = 1;
+    } catch {
+      this.#patience *= 2;
+    }
   }
 
   /** Whether the log is longer than it should be when there is time to fold it. */
   isLong(index: LogIndex, pages: Pages): boolean {
-    return index.bytes >= this.#short(pages);
+    return index.foldable >= this.#short(pages);
   }
 
-  /** One slice. False when nothing is left, when it failed, or when somebody else is ahead of us. Never rejects. */
+  /**
+   * One slice at leisure. False when nothing is left, when it failed, or when somebody else is ahead of us. Never rejects.
+   * A failure makes no commit more patient: it may fail any number of times while the log does not grow at all.
+   */
   async slice(connection: Connection, index: LogIndex, sequence: number, pages: Pages): Promise<boolean> {
     try {
-      const isMore = await foldSlice(connection, index, sequence, pages);
-      this.#patience = 1;
-      return isMore;
+      return await foldSlice(connection, index, sequence, pages);
     } catch {
-      this.#patience *= 2;
       return false;
     }
   }

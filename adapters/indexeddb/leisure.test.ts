@@ -2,6 +2,8 @@
 // the base is never written from pages that are not what storage has (L4).
 import { expect, test } from "vitest";
 import type { AsyncSqliteStore } from "../../src/store/async-sqlite-store.ts";
+import { newExecution } from "../../src/records/codec.ts";
+import { FaultyIndexedDb } from "./testing/faults.ts";
 import { filled, openAdapter, openStore, order } from "./testing/opening.ts";
 import { Site, type Tab } from "./testing/site.ts";
 import { raw } from "./testing/stored.ts";
@@ -158,4 +160,63 @@ test("L2 a commit in the middle of a folding is not lost, and the rest is folded
   const other = await openStore(site.tab());
   expect((await other.listExecutions()).items).toHaveLength(80);
   expect(await other.verify()).toEqual([]);
+});
+
+test("L6 a log of one record, which is kept whatever was folded, arms no timer", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const store = await openStore(tab, { foldBytes: 4000 });
+  await saveMany(store, "a", 3);
+  await store.save(newExecution({ definition_id: "order", id: "large", context: { text: "x".repeat(9000) } }));
+  expect((await stored(site)).blocks).toBe(0);
+  site.clock.after(6000, () => timers.shift()!.work());
+  await untilFolded(site, 1);
+  await new Promise<void>((resolve) => void site.clock.after(1000, resolve));
+  expect(await store.load("large")).not.toBeNull();
+  expect(timers).toHaveLength(0);
+});
+
+test("L6 what fails at leisure does not keep commits from folding later on", async () => {
+  const site = new Site();
+  const tab = site.tab();
+  const timers = holdTimers(tab);
+  const faulty = new FaultyIndexedDb(site.indexedDB, site.clock);
+  tab.factory = () => faulty.factory;
+  const store = await openStore(tab, { foldBytes: 2000 });
+  await saveMany(store, "a", 4);
+  expect((await stored(site)).blocks).toBe(0);
+  for (let i = 0; i < 20; i++) {
+    faulty.plan = (kind) => (kind === "commit" ? "aborts for the quota" : null);
+    await new Promise<void>((resolve) => {
+      site.clock.after(6000, () => {
+        timers.shift()!.work();
+        site.clock.after(1000, resolve);
+      });
+    });
+    faulty.plan = () => null;
+    await store.load("a0");
+    expect(timers).toHaveLength(1);
+  }
+  await saveMany(store, "b", 60);
+  expect((await stored(site)).blocks).toBe(1);
+});
+
+test("L6 no commit folds a whole log that was found too long when the store was opened", async () => {
+  const site = new Site();
+  const before = await openStore(site.tab(), { foldBytes: 1_000_000_000 });
+  // Text that is not all zeros, for three slices.
+  const text = Array.from({ length: 350_000 }, (_, i) => `${i * 7919}`.padEnd(8).slice(0, 8)).join("");
+  await before.save(newExecution({ definition_id: "order", id: "large", context: { text } }));
+  await before.close();
+  const tab = site.tab();
+  holdTimers(tab);
+  const store = await openStore(tab, { foldBytes: 100_000 });
+  await store.save(order("small"));
+  expect((await stored(site)).blocks).toBe(0);
+  // What is appended from then on counts.
+  for (let i = 0; (await stored(site)).blocks < 11; i++) {
+    await store.save(newExecution({ definition_id: "order", id: `${i}`, context: { text: text.slice(0, 50_000) } }));
+    expect(i).toBeLessThan(20);
+  }
 });

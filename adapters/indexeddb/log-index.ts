@@ -34,6 +34,11 @@ export class LogIndex {
     return this.#bytes;
   }
 
+  /** Bytes of those that folding can take away: the newest one stays, however large it is. */
+  get foldable(): number {
+    return this.#bytes - (this.#sizes.at(-1)?.bytes ?? 0);
+  }
+
   get noted(): number {
     return this.#noted;
   }

@@ -159,6 +159,7 @@ export class Storage {
   #take({ sequence, index }: LoadedPlace): LogPosition {
     this.#sequence = sequence;
     this.#index = index;
+    this.#folding.begin(index);
     return at(sequence);
   }
 
