@@ -60,6 +60,7 @@ export class Core {
     const run = this.#statements;
     const known = this.#lastTrace.get(id) ?? this.#olderLastTrace.get(id);
     const index = (known ?? run.lastTrace.first([id], (row) => row.integer(0)) ?? -1) + 1;
+    if (!Number.isSafeInteger(index)) throw new SqlFailed(SQLITE_CORRUPT, "no trace index can follow the last one");
     run.trace.run([id, index, entry]);
     if (this.#lastTrace.size >= LAST_TRACE_KEPT) {
       this.#olderLastTrace = this.#lastTrace;

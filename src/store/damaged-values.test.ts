@@ -39,3 +39,11 @@ test.each<[string, string, (core: Core) => unknown]>([
   const core = new Core(db, 200);
   expect(() => read(core)).toThrow(expect.objectContaining({ code: "sql-failed", resultCode: 11 }));
 });
+
+test("L7 a step whose number would lose digits is not written: nobody could read the trace any more", () => {
+  db.exec(`INSERT INTO trace VALUES ('a', ${Number.MAX_SAFE_INTEGER - 1}, '{}')`);
+  const core = new Core(db, 200);
+  core.appendTrace("a", "{}");
+  expect(() => core.appendTrace("a", "{}")).toThrow(expect.objectContaining({ code: "sql-failed", resultCode: 11 }));
+  expect(core.readTrace("a").at(-1)?.index).toBe(Number.MAX_SAFE_INTEGER);
+});
