@@ -4,7 +4,7 @@ import type { AsyncAdapter, Change, Position } from "../../src/port.ts";
 import { ANY_CHANGE, Channel } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { Lease } from "./lease.ts";
-import { Leisure } from "./leisure.ts";
+import { IdleWork } from "./idle.ts";
 import {
   checkIndexedDbOptions,
   DEFAULT_BUSY_TIMEOUT_MS,
@@ -36,10 +36,10 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
   let seen: { readonly hold: object; readonly handle: object | null; readonly at: number } | null = null;
   const isFresh = (hold: object | null): boolean =>
     seen !== null && seen.hold === hold && seen.handle === connection.handle && platform.now() - seen.at < FRESH_MS;
-  const leisure = new Leisure(
+  const idle = new IdleWork(
     platform,
-    () => storage.isUntidy,
-    () => storage.tidy(),
+    () => storage.isLogLong,
+    () => storage.foldIdle(),
   );
   /** Runs what proves that storage has nothing newer. */
   const proving = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -61,17 +61,17 @@ export function adapterOn(platform: Platform, name: string, options: IndexedDbOp
     async pull(since, pages) {
       if (isFresh(join().lease.hold)) return null;
       const news = await proving(() => storage.pull(ours(since), pages));
-      leisure.postpone();
+      idle.used();
       return news;
     },
     lock: () => join().lease.acquire(),
     append: (delta, after) => proving(() => storage.append(delta, ours(after))),
     async checkpoint(pages) {
       await storage.checkpoint(pages);
-      leisure.postpone();
+      idle.used();
     },
     async close() {
-      leisure.close();
+      idle.close();
       company?.leave();
       connection.close();
     },

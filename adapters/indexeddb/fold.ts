@@ -63,7 +63,7 @@ export class Folding {
   }
 
   /**
-   * One slice at leisure. False when nothing is left, when it failed, or when somebody else is ahead of us. Never rejects.
+   * One slice while idle. False when nothing is left, when it failed, or when somebody else is ahead of us. Never rejects.
    * A failure makes no commit more patient: it may fail any number of times while the log does not grow at all.
    */
   async slice(connection: Connection, index: LogIndex, sequence: number, pages: Pages): Promise<boolean> {

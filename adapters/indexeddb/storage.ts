@@ -129,12 +129,12 @@ export class Storage {
   }
 
   /** Whether there is something to do once there is time. */
-  get isUntidy(): boolean {
+  get isLogLong(): boolean {
     return this.#known !== null && this.#folding.isLong(this.#index, this.#known.pages);
   }
 
   /** Does a slice of it, without the lease: it proves itself what it needs. False when nothing is left to do. */
-  async tidy(): Promise<boolean> {
+  async foldIdle(): Promise<boolean> {
     if (this.#known === null) return false;
     const { pages, sequence } = this.#known;
     // Not our own sequence, which may be ahead of the pages: what others wrote the store has yet to take, or cannot.

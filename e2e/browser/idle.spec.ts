@@ -8,7 +8,7 @@ test("L6 L2 a log that commits in a row left is folded when nobody writes, and o
   const browser = await launch();
   const tab = await browser.open(`${server.url}/`);
   await tab.evaluate(async () => {
-    const adapter = lab.indexeddb.indexedDbAdapter("leisure", { foldBytes: 20_000 });
+    const adapter = lab.indexeddb.indexedDbAdapter("idle", { foldBytes: 20_000 });
     const store = await lab.perdure.AsyncSqliteStore.create(adapter);
     for (let i = 0; i < 60; i++) {
       await store.save(lab.perdure.newExecution({ id: `exe-${i}`, definition_id: "order" }));
@@ -22,7 +22,7 @@ test("L6 L2 a log that commits in a row left is folded when nobody writes, and o
         request.addEventListener("success", () => resolve(request.result));
         request.addEventListener("error", () => reject(request.error));
       });
-    const db = await asked(indexedDB.open("perdure:leisure"));
+    const db = await asked(indexedDB.open("perdure:idle"));
     const count = (kind: string): Promise<number> =>
       asked(
         db
@@ -41,7 +41,7 @@ test("L6 L2 a log that commits in a row left is folded when nobody writes, and o
       store: Awaited<ReturnType<typeof lab.perdure.AsyncSqliteStore.create>>;
     };
     await store.close();
-    const again = await lab.perdure.AsyncSqliteStore.create("leisure", { mustExist: true });
+    const again = await lab.perdure.AsyncSqliteStore.create("idle", { mustExist: true });
     const { items } = await again.listExecutions();
     const problems = await again.verify();
     await again.close();

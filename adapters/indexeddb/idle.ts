@@ -4,7 +4,7 @@ import type { Platform } from "./platform.ts";
 /** Who works in a page pauses longer than commits in a row do, and shorter than it takes to leave. */
 const QUIET_MS = 5000;
 
-export class Leisure {
+export class IdleWork {
   readonly #platform: Platform;
   readonly #isWanted: () => boolean;
   readonly #step: () => Promise<boolean>;
@@ -22,7 +22,7 @@ export class Leisure {
   }
 
   /** The store was used. Costs next to nothing: one timer runs, if any. */
-  postpone(): void {
+  used(): void {
     this.#uses++;
     this.#lastUse = this.#platform.now();
     if (this.#cancel === null && !this.#closed && this.#isWanted()) this.#wait(QUIET_MS);

@@ -177,7 +177,7 @@ test("L6 a log of one record, which is kept whatever was folded, arms no timer",
   expect(timers).toHaveLength(0);
 });
 
-test("L6 what fails at leisure does not keep commits from folding later on", async () => {
+test("L6 what fails while idle does not keep commits from folding later on", async () => {
   const site = new Site();
   const tab = site.tab();
   const timers = holdTimers(tab);
