@@ -108,6 +108,8 @@ function damage(
   const silent = new Set<number>();
   const overflow = new Set(sample.rows.flatMap(({ pages }) => pages.slice(1)));
   const page = (number: number): Uint8Array => database.subarray((number - 1) * pageSize, number * pageSize);
+  /** Page → which one's bytes lie there by now. */
+  const origin = Array.from({ length: count + 1 }, (_, number) => number);
   let end = count;
   for (const { kind, at, seed } of damages) {
     const number = 1 + (at % count);
@@ -115,7 +117,7 @@ function damage(
     if (kind === "zeros") page(number).fill(0);
     else if (kind === "bit") {
       page(number)[seed % pageSize]! ^= 1 << (seed % 8);
-      silent.add(number);
+      silent.add(number).add(origin[number]!);
     } else if (kind === "noise") {
       let state = seed | 1;
       const bytes = page(number);
@@ -130,6 +132,7 @@ function damage(
       const copy = page(number).slice();
       page(number).set(page(other));
       page(other).set(copy);
+      [origin[number], origin[other]] = [origin[other]!, origin[number]!];
     } else end = Math.min(end, Math.max(1, number));
   }
   if (end < count) {
