@@ -1,6 +1,7 @@
 // The contract suite over every target, and the golden databases for those that take files.
 import { readFileSync } from "node:fs";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { PROMISED } from "../e2e/promised.ts";
 import { TARGETS } from "../e2e/targets.ts";
 import { contract, type GoldenDatabase, type GoldenExpected } from "../src/contract/index.ts";
 
@@ -20,3 +21,15 @@ for (const { sync, async } of isNode ? Object.values(TARGETS) : [memory, file]) 
   if (sync !== null) contract({ describe, test }, sync, { golden: databases });
   contract({ describe, test }, async, { golden: databases });
 }
+
+test.each([
+  ["memory", TARGETS["./memory"].async, PROMISED.memory],
+  ["file", TARGETS["./file"].async, PROMISED.file],
+  ["indexeddb", TARGETS["./indexeddb"].async, PROMISED.IndexedDB],
+  // What OPFS says is asked in browsers: it has to be opened for that.
+])(
+  "L8 what the adapter %s supports is what it promises, so that nothing more is skipped",
+  (_, { supports }, promised) => {
+    expect(supports).toEqual(promised);
+  },
+);

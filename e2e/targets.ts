@@ -13,7 +13,8 @@ import { openOpfs, type OpfsAdapter } from "../adapters/opfs/index.ts";
 import { FakeOpfs } from "../adapters/opfs/testing/fake-opfs.ts";
 import type manifest from "../package.json";
 import type { AsyncTarget, Place, SyncTarget } from "../src/contract/index.ts";
-import type { AsyncAdapter, Supports } from "../src/port.ts";
+import type { AsyncAdapter } from "../src/port.ts";
+import { PROMISED } from "./promised.ts";
 
 /** Subpaths that hold an adapter. */
 type AdapterPath = Exclude<keyof (typeof manifest)["exports"], "." | "./contract" | "./testing" | "./package.json">;
@@ -65,7 +66,8 @@ const onIndexedDb = async (): Promise<Place<AsyncAdapter>> => {
 
 const memory = memoryAdapter().supports;
 const file = fileAdapter("unused").supports;
-const opfs: Supports = { durable: true, shared: false, strict: true };
+/** One has to be opened to be asked. What it then says is held against the same in browsers. */
+const opfs = PROMISED.OPFS;
 
 export const TARGETS: {
   readonly [path in AdapterPath]: { readonly sync: SyncTarget | null; readonly async: AsyncTarget };

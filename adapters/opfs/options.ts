@@ -34,9 +34,8 @@ export const ALL: OptionChecks = { ...DIRECTORY, ...PLACE_CHECKS, ...CHECKPOINT_
 
 /** With the log's ending it must fit the 255 bytes of a file's name. */
 const LONGEST_NAME_BYTES = 240;
-/** Characters that no name has everywhere: those that part folders, and those that cannot be seen. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for: no name may have them
-const FORBIDDEN = /[/\\\u0000-\u001f\u007f]/u;
+/** Characters that no name has everywhere: those that part folders, and control characters, which cannot be seen. */
+const FORBIDDEN = /[/\\\p{Cc}]/u;
 /** Names that stand for other things than a database: its folder, or what SQLite puts beside one. */
 const TAKEN = /^\.{1,2}$|-(wal|journal|shm)$/u;
 

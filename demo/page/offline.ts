@@ -36,6 +36,5 @@ export function workOffline(onState: (state: OfflineState) => void): Offline {
     lookAtWaiting();
   }
   register(container).catch(() => onState("no"));
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- `waiting` is a ServiceWorker: its second argument is what to transfer, no origin
   return { takeOver: () => waiting?.postMessage("take over") };
 }

@@ -25,7 +25,6 @@ interface Shop {
 
 const test = base.extend<{ startShop: () => Promise<Shop>; shop: Shop }, { demo: Server }>({
   demo: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright demands a pattern, and reads from it what the fixture needs: nothing
     async ({}, use) => {
       const outDir = await mkdtemp(join(tmpdir(), "perdure-demo-page-"));
       await build({ configFile: CONFIG, logLevel: "error", build: { outDir, emptyOutDir: true } });

@@ -59,7 +59,6 @@ interface TestFixtures {
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   engine: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright demands a pattern, and reads from it what the fixture needs: nothing
     async ({}, use, { project }) => {
       const engine = project.name as EngineName;
       if (ENGINES[engine].find() === null) throw new Error(missing(engine));
@@ -68,7 +67,6 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   server: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright demands a pattern, and reads from it what the fixture needs: nothing
     async ({}, use) => {
       const server = await serve(process.env[PAGES]!);
       await use(server);
@@ -95,7 +93,6 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     { scope: "worker" },
   ],
-  // oxlint-disable-next-line no-empty-pattern -- Playwright demands a pattern, and reads from it what the fixture needs: nothing
   profile: async ({}, use) => {
     const profile = await newProfile();
     await use(profile);

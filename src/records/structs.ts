@@ -58,10 +58,8 @@ export interface Field extends Rule {
   readonly expected: string;
 }
 
-// superstruct's own ObjectSchema, which it does not export. A Struct both takes and gives its type; nothing is read through
-// this one but `schema`'s keys and guards.
-// oxlint-disable-next-line typescript/no-explicit-any -- invariant: neither unknown nor never fits structs of several types
-type Schema = Record<string, Struct<any, any>>;
+/** superstruct's own ObjectSchema, which it does not export. */
+type Schema = Parameters<typeof type>[0];
 
 /** A record's struct, with its fields in their order: to go through the schema for each record takes longer. */
 export type RecordStruct<T> = Struct<T, Schema> & { readonly fields: readonly Field[] };
