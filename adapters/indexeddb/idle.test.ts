@@ -43,6 +43,24 @@ async function saveMany(store: AsyncSqliteStore, prefix: string, count = 40): Pr
   for (let i = 0; i < count; i++) await store.save(order(`${prefix}${i}`));
 }
 
+/** Lets what waits for a store that is not used begin, does `act` when it has, and waits until both can do no more. */
+async function inTheMiddle(
+  site: Site,
+  timers: ReturnType<typeof holdTimers>,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  await new Promise((resolve) => {
+    site.clock.after(6000, () => {
+      timers.shift()!.work();
+      resolve(act());
+    });
+  });
+  await new Promise<void>((resolve) => void site.clock.after(1000, resolve));
+}
+
+const afterQuiet = (site: Site, timers: ReturnType<typeof holdTimers>): Promise<void> =>
+  inTheMiddle(site, timers, async () => {});
+
 /** Until the site has as few records as this. */
 async function untilFolded(site: Site, records: number): Promise<Stored> {
   for (;;) {
@@ -103,12 +121,7 @@ test("L4 who does not know yet what others wrote does not fold", async () => {
   const theirs = await openStore(site.tab(), { foldBytes: 1_000_000 });
   await saveMany(mine, "a");
   await theirs.save(order("theirs"));
-  await new Promise<void>((resolve) => {
-    site.clock.after(6000, () => {
-      timers.shift()!.work();
-      site.clock.after(1000, resolve);
-    });
-  });
+  await afterQuiet(site, timers);
   expect((await stored(site)).blocks).toBe(0);
   // Having looked, it does.
   expect(await mine.load("theirs")).not.toBeNull();
@@ -132,34 +145,55 @@ test("L4 pages of which the store was told that they are others' now are never f
   const { position: theirs } = (await others.adapter.pull(others.position, pages))!;
   await others.adapter.append(filled(2), theirs);
   expect(await adapter.pull(at, pages)).not.toBeNull();
-  await new Promise<void>((resolve) => {
-    site.clock.after(6000, () => {
-      timers.shift()!.work();
-      site.clock.after(1000, resolve);
-    });
-  });
+  await afterQuiet(site, timers);
   expect((await stored(site)).blocks).toBe(0);
 });
 
-test("L2 a commit in the middle of a folding is not lost, and the rest is folded later", async () => {
+/** Text that is not all zeros: a database of three slices. */
+const LARGE_BLOCKS = 11;
+const LARGE = Array.from({ length: 350_000 }, (_, i) => `${i * 7919}`.padEnd(8).slice(0, 8)).join("");
+const large = (text = LARGE): ReturnType<typeof newExecution> =>
+  newExecution({ definition_id: "order", id: "large", context: { text } });
+
+test.each<[string, (store: AsyncSqliteStore) => Promise<unknown>, readonly string[]]>([
+  ["a commit", (store) => store.save(order("during")), ["before", "during", "large"]],
+  ["a read", (store) => store.load("before"), ["before", "large"]],
+])(
+  "L2 L6 %s in the middle of a folding comes first; nothing is lost, and the rest is folded later",
+  async (_, use, ids) => {
+    const site = new Site();
+    const tab = site.tab();
+    const timers = holdTimers(tab);
+    const store = await openStore(tab, { foldBytes: 1_000_000 });
+    await store.save(large());
+    await store.save(order("before"));
+    expect((await stored(site)).blocks).toBe(0);
+    await inTheMiddle(site, timers, () => use(store));
+    const { blocks } = await stored(site);
+    expect(blocks).toBeGreaterThan(0);
+    expect(blocks).toBeLessThan(LARGE_BLOCKS);
+    site.clock.after(6000, () => timers.shift()!.work());
+    expect(await untilFolded(site, 1)).toEqual({ blocks: LARGE_BLOCKS, records: 1 });
+    const other = await openStore(site.tab());
+    expect((await other.listExecutions()).items.map(({ id }) => id)).toEqual(ids);
+    expect(await other.verify()).toEqual([]);
+  },
+);
+
+test("a store that is closed in the middle of a folding does not open its place again for the rest", async () => {
   const site = new Site();
   const tab = site.tab();
   const timers = holdTimers(tab);
-  const store = await openStore(tab, { foldBytes: FOLD_BYTES });
-  await saveMany(store, "a");
-  await new Promise<void>((resolve) => {
-    site.clock.after(6000, () => {
-      timers.shift()!.work();
-      resolve();
-    });
-  });
-  await saveMany(store, "b");
-  expect(timers).toHaveLength(1);
-  site.clock.after(6000, () => timers.shift()!.work());
-  await untilFolded(site, 1);
-  const other = await openStore(site.tab());
-  expect((await other.listExecutions()).items).toHaveLength(80);
-  expect(await other.verify()).toEqual([]);
+  const faulty = new FaultyIndexedDb(site.indexedDB, site.clock);
+  tab.factory = () => faulty.factory;
+  const store = await openStore(tab, { foldBytes: 1_000_000 });
+  await store.save(large());
+  await store.save(order("after"));
+  const opened = faulty.steps.filter((step) => step === "open").length;
+  await inTheMiddle(site, timers, () => store.close());
+  expect((await stored(site)).blocks).toBeLessThan(LARGE_BLOCKS);
+  expect(faulty.steps.filter((step) => step === "open")).toHaveLength(opened);
+  expect((await (await openStore(site.tab())).listExecutions()).items).toHaveLength(2);
 });
 
 test("L6 a log of one record, which is kept whatever was folded, arms no timer", async () => {
@@ -188,12 +222,7 @@ test("L6 what fails while idle does not keep commits from folding later on", asy
   expect((await stored(site)).blocks).toBe(0);
   for (let i = 0; i < 20; i++) {
     faulty.plan = (kind) => (kind === "commit" ? "aborts for the quota" : null);
-    await new Promise<void>((resolve) => {
-      site.clock.after(6000, () => {
-        timers.shift()!.work();
-        site.clock.after(1000, resolve);
-      });
-    });
+    await afterQuiet(site, timers);
     faulty.plan = () => null;
     await store.load("a0");
     expect(timers).toHaveLength(1);
@@ -205,9 +234,7 @@ test("L6 what fails while idle does not keep commits from folding later on", asy
 test("L6 no commit folds a whole log that was found too long when the store was opened", async () => {
   const site = new Site();
   const before = await openStore(site.tab(), { foldBytes: 1_000_000_000 });
-  // Text that is not all zeros, for three slices.
-  const text = Array.from({ length: 350_000 }, (_, i) => `${i * 7919}`.padEnd(8).slice(0, 8)).join("");
-  await before.save(newExecution({ definition_id: "order", id: "large", context: { text } }));
+  await before.save(large());
   await before.close();
   const tab = site.tab();
   holdTimers(tab);
@@ -215,8 +242,8 @@ test("L6 no commit folds a whole log that was found too long when the store was 
   await store.save(order("small"));
   expect((await stored(site)).blocks).toBe(0);
   // What is appended from then on counts.
-  for (let i = 0; (await stored(site)).blocks < 11; i++) {
-    await store.save(newExecution({ definition_id: "order", id: `${i}`, context: { text: text.slice(0, 50_000) } }));
+  for (let i = 0; (await stored(site)).blocks < LARGE_BLOCKS; i++) {
+    await store.save({ ...large(LARGE.slice(0, 50_000)), id: `${i}` });
     expect(i).toBeLessThan(20);
   }
 });

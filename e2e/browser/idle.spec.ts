@@ -2,11 +2,10 @@
 import { expect, test } from "./fixtures.ts";
 
 test("L6 L2 a log that commits in a row left is folded when nobody writes, and opens as before", async ({
-  launch,
+  shared,
   server,
 }) => {
-  const browser = await launch();
-  const tab = await browser.open(`${server.url}/`);
+  const tab = await shared.open(`${server.url}/`);
   await tab.evaluate(async () => {
     const adapter = lab.indexeddb.indexedDbAdapter("idle", { foldBytes: 20_000 });
     const store = await lab.perdure.AsyncSqliteStore.create(adapter);

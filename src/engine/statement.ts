@@ -102,9 +102,10 @@ export class Statement implements Row {
   }
 
   integer(column: number): number | null {
-    const value = this.number(column);
-    if (value === null) return null;
-    const type = this.#engine.sqlite._sqlite3_column_type(this.#pointer, column);
+    const { sqlite } = this.#engine;
+    const type = sqlite._sqlite3_column_type(this.#pointer, column);
+    if (type === TYPE_NULL) return null;
+    const value = sqlite._sqlite3_column_double(this.#pointer, column);
     if (type === TYPE_INTEGER && Number.isSafeInteger(value)) return value;
     throw new SqlFailed(CORRUPT, "a column that must hold an integer holds something else, or one beyond 2^53");
   }

@@ -14,8 +14,8 @@ import { openIndexedDb } from "./contenders/perdure.js";
 const COMMITS = 50;
 /** So many in a row leave about as much log as there may ever be at 50 MB: twice the database. */
 const MANY_COMMITS = 20_000;
-/** In flight while they are made. */
-const LANES = 64;
+/** In flight while those are made. */
+const MANY_LANES = 64;
 
 /**
  * @typedef {object} Way
@@ -26,19 +26,20 @@ const LANES = 64;
 /**
  * @param {import("./contenders/open.js").Open} open
  * @param {number} [count]
+ * @param {number} [lanes]
  * @returns {NonNullable<Way["lay"]>}
  */
 const layBy =
-  (open, count = COMMITS) =>
+  (open, count = COMMITS, lanes = 1) =>
   async (place, image) => {
     const contender = await open(place, "relaxed", image);
-    const commits = makeCommits(count, LANES, new Uint32Array(image.rows).fill(1), makeRandom(3));
+    const commits = makeCommits(count, lanes, new Uint32Array(image.rows).fill(1), makeRandom(3));
     const lane = async (/** @type {number} */ first) => {
-      for (let i = first; i < count; i += LANES) {
+      for (let i = first; i < count; i += lanes) {
         await contender.commit(/** @type {import("../../workload.js").Commit} */ (commits[i]));
       }
     };
-    await Promise.all(Array.from({ length: LANES }, (_, first) => lane(first)));
+    await Promise.all(Array.from({ length: lanes }, (_, first) => lane(first)));
     await contender.close();
   };
 
@@ -54,7 +55,7 @@ async function openPerdure(place) {
 export const WAYS = {
   perdure: { lay: layBy(openIndexedDb), open: openPerdure },
   bare: { lay: null, open: readRecords },
-  "perdure-long": { lay: layBy(openIndexedDb, MANY_COMMITS), open: openPerdure },
+  "perdure-long": { lay: layBy(openIndexedDb, MANY_COMMITS, MANY_LANES), open: openPerdure },
   "bare-long": { lay: null, open: readRecords },
   "perdure-opfs": {
     lay: layBy(openOpfsStore),
