@@ -58,7 +58,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "tests of adapters",
     files: /^adapters\/(.*\.test|(.*\/)?testing(\/.*)?)\.ts$/,
-    may: /^(vitest|fast-check|fake-indexeddb|node:.*|src\/.*|adapters\/.*|e2e\/targets\.ts)$/,
+    may: /^(vitest|fast-check|fake-indexeddb|node:.*|src\/.*|adapters\/.*|e2e\/(promised|targets)\.ts)$/,
   },
   { name: "memory adapter", files: /^adapters\/memory\.ts$/, may: /^src\/(errors|port)\.ts$/ },
   // No Node, no browser: files come from whoever uses it.
