@@ -6,6 +6,7 @@
 import { fork } from "node:child_process";
 import { contenderNamed } from "./contenders/index.js";
 import { syncDatabase } from "./databases.js";
+import { orderOf } from "./order.js";
 import { concat, median, percentile, sum } from "./stats.js";
 
 /** @typedef {import("./worker.js").Block} Block */
@@ -95,10 +96,7 @@ export async function contest(entrants, pace, referenceOf) {
       runners.push(await warmUp(entrant, worker, pace));
     }
     for (let round = 0; round < pace.rounds; round++) {
-      // Another one begins each time: nobody always follows the same one.
-      for (let i = 0; i < runners.length; i++) {
-        await runners[(round + i) % runners.length]?.turn();
-      }
+      for (const at of orderOf(round, runners.length)) await runners[at]?.turn();
     }
     /** @type {Record<string, Result>} */
     const results = {};

@@ -1,4 +1,5 @@
 // A contest in the page: contenders take turns in blocks, round after round, as in bench/contest.js.
+import { orderOf } from "../order.js";
 import { median, percentile } from "../stats.js";
 import { ENTRIES } from "./client/contenders/index.js";
 
@@ -59,8 +60,7 @@ export async function contest(ask, entrants, durability, pace) {
     runners.push(await warmUp(ask, key, lanesOf(name), pace));
   }
   for (let round = 0; round < pace.rounds; round++) {
-    // Another one begins each time: nobody always follows the same one.
-    for (let i = 0; i < runners.length; i++) await runners[(round + i) % runners.length]?.turn();
+    for (const at of orderOf(round, runners.length)) await runners[at]?.turn();
   }
   /** @type {Record<string, Result>} */
   const results = {};
