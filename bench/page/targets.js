@@ -27,11 +27,11 @@ export function judge({ weight, commits = [], growth, opening }) {
       ok: (reached ?? Infinity) <= asked,
     });
 
-  for (const { megabytes, durability, results, apart } of commits) {
+  for (const { megabytes, durability, alone, results, apart } of commits) {
     const at = `${durability}, at ${megabytes} MB`;
     if (durability === "strict") {
-      atMost(`commit p50 to a bare put of the same records, ${at}`, 1.5, results["perdure"]?.ratio);
-      atLeast(`64 in flight to one at a time, commits/s, ${at}`, 10, faster(results["perdure-64"], results["perdure"]));
+      atMost(`commit p50 to a bare put of the same records, ${at}`, 1.5, alone["perdure"]?.ratio);
+      atLeast(`64 in flight to one at a time, commits/s, ${at}`, 10, faster(alone["perdure-64"], alone["perdure"]));
     }
     if (megabytes === 10) {
       atLeast(`naive commit to ours, p50, ${at}`, 20, timesAsLong(apart["naive"], apart["perdure"]));

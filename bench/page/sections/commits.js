@@ -8,10 +8,21 @@ import { withSession } from "../session.js";
 /** @typedef {import("../client/contenders/index.js").Durability} Durability */
 /** @typedef {Record<string, import("../contest.js").Result & { ratio: number | null }>} Results by contender; ratio: as long as the bare put */
 /** @typedef {Awaited<ReturnType<import("../session.js").Observe>>} Observed */
-/** @typedef {{ megabytes: number, durability: Durability, observed: Observed, results: Results, apart: Results }} Commits */
+/**
+ * @typedef {object} Commits
+ * @property {number} megabytes
+ * @property {Durability} durability
+ * @property {Observed} observed
+ * @property {Results} alone the library and a bare put, as in a page of an app
+ * @property {Results} results beside everybody else
+ * @property {Results} apart naive
+ */
 
 const REFERENCE = "bare-records";
 const NAIVE = "naive";
+const IN_FLIGHT = "perdure-64";
+/** Who follows others pays for what those left behind; here that is nobody's but the library's own. */
+const ALONE = [REFERENCE, "perdure", IN_FLIGHT];
 const OBSERVED_COMMITS = 60;
 
 /** @param {import("./index.js").Tools} tools @returns {Promise<Commits[]>} */
@@ -28,15 +39,14 @@ export async function run(tools) {
       const image = await tools.images(megabytes);
       const entrants = (/** @type {(name: string) => boolean} */ takesPart) =>
         names.filter(takesPart).map((name) => ({ key: name, name, image }));
-      const [observed, found] = await withSession(tools, async ({ ask, observe }) => [
-        await observe(`observed-${durability}`, durability, image, OBSERVED_COMMITS),
-        await contest(
-          ask,
-          entrants((name) => name !== NAIVE),
-          durability,
-          pace,
-        ),
-      ]);
+      /** @param {(name: string) => boolean} takesPart */
+      const beside = (takesPart) =>
+        withSession(tools, async ({ ask, observe }) => ({
+          observed: await observe(`observed-${durability}`, durability, image, OBSERVED_COMMITS),
+          results: await contest(ask, entrants(takesPart), durability, pace),
+        }));
+      const { observed, results: alone } = await beside((name) => ALONE.includes(name));
+      const { results: found } = await beside((name) => name !== NAIVE && name !== IN_FLIGHT);
       // Apart, with the library alone: the images it throws away keep the disk and the browser busy for a while.
       const apart = await withSession(tools, async ({ ask }) =>
         contest(
@@ -53,10 +63,15 @@ export async function run(tools) {
         { ...found, [NAIVE]: /** @type {import("../contest.js").Result} */ (apart[NAIVE]) },
         found,
       );
-      all.push({ megabytes, durability, observed, results, apart: compare(apart, apart) });
+      all.push({
+        ...{ megabytes, durability, observed, results },
+        alone: compare(alone, alone),
+        apart: compare(apart, apart),
+      });
       print(`\nCommits, ${durability}, at ${megabytes} MB (ms; ratio: as long as a bare put of the same records)`);
       print(describe(observed));
-      print(commitTable(results));
+      print(`With nobody else in the page\n${commitTable(all.at(-1)?.alone ?? {})}`);
+      print(`Beside the others\n${commitTable(results)}`);
     }
   }
   return all;
