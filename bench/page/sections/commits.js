@@ -13,16 +13,15 @@ import { withSession } from "../session.js";
  * @property {number} megabytes
  * @property {Durability} durability
  * @property {Observed} observed
- * @property {Results} alone the library and a bare put, as in a page of an app
- * @property {Results} results beside everybody else
- * @property {Results} apart naive
+ * @property {Results} bare the library and a bare put, with nobody else in the page
+ * @property {Results} inFlight the library one at a time and in flight
+ * @property {Results} apart the library and naive
+ * @property {Results} results everybody beside each other, and naive
  */
 
 const REFERENCE = "bare-records";
 const NAIVE = "naive";
 const IN_FLIGHT = "perdure-64";
-/** Who follows others pays for what those left behind; here that is nobody's but the library's own. */
-const ALONE = [REFERENCE, "perdure", IN_FLIGHT];
 const OBSERVED_COMMITS = 60;
 
 /** @param {import("./index.js").Tools} tools @returns {Promise<Commits[]>} */
@@ -37,41 +36,25 @@ export async function run(tools) {
   for (const durability of /** @type {const} */ (["strict", "relaxed"])) {
     for (const megabytes of sizes) {
       const image = await tools.images(megabytes);
-      const entrants = (/** @type {(name: string) => boolean} */ takesPart) =>
-        names.filter(takesPart).map((name) => ({ key: name, name, image }));
-      /** @param {(name: string) => boolean} takesPart */
-      const beside = (takesPart) =>
-        withSession(tools, async ({ ask, observe }) => ({
-          observed: await observe(`observed-${durability}`, durability, image, OBSERVED_COMMITS),
-          results: await contest(ask, entrants(takesPart), durability, pace),
-        }));
-      const { observed, results: alone } = await beside((name) => ALONE.includes(name));
-      const { results: found } = await beside((name) => name !== NAIVE && name !== IN_FLIGHT);
-      // Apart, with the library alone: the images it throws away keep the disk and the browser busy for a while.
-      const apart = await withSession(tools, async ({ ask }) =>
-        contest(
-          ask,
-          entrants((name) => name === NAIVE || name === "perdure"),
-          durability,
-          {
-            ...pace,
-            rounds: quick ? 2 : 5,
-          },
-        ),
-      );
-      const results = compare(
-        { ...found, [NAIVE]: /** @type {import("../contest.js").Result} */ (apart[NAIVE]) },
-        found,
-      );
-      all.push({
-        ...{ megabytes, durability, observed, results },
-        alone: compare(alone, alone),
-        apart: compare(apart, apart),
-      });
+      // Who writes much leaves the browser to tidy up for seconds; two that are held against each other take turns alone.
+      const among = (/** @type {readonly string[]} */ some, rounds = pace.rounds) =>
+        withSession(tools, async ({ ask, observe }) => {
+          const observed = await observe(`observed-${durability}`, durability, image, OBSERVED_COMMITS);
+          const entrants = some.map((name) => ({ key: name, name, image }));
+          const found = await contest(ask, entrants, durability, { ...pace, rounds });
+          return { observed, found, results: compare(found, found) };
+        });
+      const { observed, results: bare } = await among([REFERENCE, "perdure"]);
+      const { results: inFlight } = await among(["perdure", IN_FLIGHT]);
+      const { found, results: others } = await among(names.filter((name) => name !== NAIVE && name !== IN_FLIGHT));
+      const { found: naive, results: apart } = await among([NAIVE, "perdure"], quick ? 2 : 5);
+      const results = { ...others, ...compare({ [NAIVE]: resultOf(naive, NAIVE) }, found) };
+      all.push({ megabytes, durability, observed, bare, inFlight, apart, results });
       print(`\nCommits, ${durability}, at ${megabytes} MB (ms; ratio: as long as a bare put of the same records)`);
       print(describe(observed));
-      print(`With nobody else in the page\n${commitTable(all.at(-1)?.alone ?? {})}`);
-      print(`Beside the others\n${commitTable(results)}`);
+      print(commitTable(bare));
+      print(`One at a time and in flight\n${commitTable(inFlight)}`);
+      print(`Beside each other; naive apart\n${commitTable(results)}`);
     }
   }
   return all;
@@ -92,6 +75,13 @@ function compare(some, all) {
       { ...one, ratio: all[name] === undefined || lanesOf(name) > 1 ? null : timesAsLong(one, all[REFERENCE]) },
     ]),
   );
+}
+
+/** @param {Record<string, import("../contest.js").Result>} results @param {string} name */
+function resultOf(results, name) {
+  const found = results[name];
+  if (found === undefined) throw new Error(`${name} did not take part`);
+  return found;
 }
 
 /** @param {Observed} observed */
