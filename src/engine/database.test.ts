@@ -166,6 +166,60 @@ describe("L1: undo", () => {
   });
 });
 
+describe("L1: without a journal", () => {
+  /** Writes many rows and fails at the last one, which is taken. */
+  const HALF = "INSERT INTO t (id, a) SELECT id + 1000, 'half' FROM t UNION ALL SELECT 1, 'taken'";
+
+  test("a write that fails half-way takes the transaction back, though somebody caught its error", () => {
+    const db = filled(engine, 200);
+    const half = db.prepare(HALF);
+    const insert = db.prepare("INSERT INTO t (id, a) VALUES (?, ?)");
+    for (const fail of [() => half.run([]), () => db.exec(HALF)]) {
+      const work = (): void => {
+        insert.run([5000, "before"]);
+        expect(fail).toThrow(/UNIQUE/);
+        insert.run([5001, "after"]);
+      };
+      expect(() => db.transaction(work)).toThrow(/UNIQUE/);
+      expect(db.delta()).toBeNull();
+      expect(texts(db, "SELECT count(*) FROM t")).toEqual(["200"]);
+    }
+    // What failed is no matter of the next transaction.
+    db.transaction(() => insert.run([5000, "kept"]));
+    expect(texts(db, "SELECT count(*) FROM t")).toEqual(["201"]);
+    expect(integrity(db)).toBe("ok");
+    db.close();
+  });
+
+  test("a read that fails takes nothing back", () => {
+    const db = filled(engine, 5);
+    const read = db.prepare("SELECT json_extract(a, '$') FROM t");
+    db.transaction(() => {
+      db.exec("UPDATE t SET a = 'kept' WHERE id = 1");
+      expect(() => read.all([], (row) => row.text(0))).toThrow(/JSON/);
+    });
+    expect(texts(db, "SELECT a FROM t WHERE id = 1")).toEqual(["kept"]);
+    db.close();
+  });
+
+  test("a transaction that fails after its statements changed much is taken back from SQLite's cache too", () => {
+    const db = filled(engine, 500);
+    const before = texts(db, "SELECT a FROM t");
+    for (const sql of ["UPDATE t SET a = a || '!'", "DELETE FROM t", "CREATE TABLE u (b); DROP TABLE t"]) {
+      const work = (): void => {
+        db.exec(sql);
+        throw new Error("boom");
+      };
+      expect(() => db.transaction(work)).toThrow("boom");
+      expect(texts(db, "SELECT a FROM t")).toEqual(before);
+      db.transaction(() => db.exec("UPDATE t SET a = a WHERE id = 7"));
+      expect(integrity(db)).toBe("ok");
+    }
+    expect(texts(db, "SELECT a FROM t")).toEqual(before);
+    db.close();
+  });
+});
+
 describe("L3: transactions during a flush", () => {
   /** A database whose row 1 is being flushed as "flying" and was written as "next" since. */
   function inFlight(): { db: Database; first: () => string | null; delta: PageDelta } {

@@ -9,9 +9,12 @@ import type { MountedFile } from "./vfs.ts";
 
 const OK = 0;
 
-/** What the engine is told once, at open. Durability is the adapter's; nothing may reach storage before COMMIT. */
+/**
+ * What the engine is told once, at open. Durability is the adapter's; nothing may reach storage before COMMIT. There is no
+ * journal, since the image takes back whatever was written; copying pages into one was an eighth of a commit.
+ */
 const SETUP = `
-  PRAGMA journal_mode=MEMORY;
+  PRAGMA journal_mode=OFF;
   PRAGMA synchronous=OFF;
   PRAGMA cache_spill=OFF;
   PRAGMA temp_store=MEMORY;
@@ -31,6 +34,8 @@ export class Database {
   readonly #commit: Statement;
   readonly #rollback: Statement;
   #inTransaction = false;
+  /** Why the transaction cannot be committed: without a journal, a write that failed may have left half of what it did. */
+  #broken: SqlFailed | null = null;
   #closed = false;
 
   /** Opens the image. Throws `SqlFailed` when SQLite does not take it for a database. */
@@ -71,7 +76,7 @@ export class Database {
     const text = sqlite.stringToNewUTF8(sql);
     const result = sqlite._sqlite3_exec(this.#db, text, 0, 0, 0);
     sqlite._free(text);
-    if (result !== OK) throw this.#failure();
+    if (result !== OK) throw this.#failedWrite();
   }
 
   /** Compiles a statement for the life of the database. */
@@ -84,7 +89,10 @@ export class Database {
     sqlite._free(text);
     sqlite._free(out);
     if (result !== OK) throw this.#failure();
-    const statement = new Statement(this.#engine, pointer, this.#arena, () => this.#failure());
+    const statement = new Statement(this.#engine, pointer, this.#arena, {
+      read: () => this.#failure(),
+      write: () => this.#failedWrite(),
+    });
     this.#statements.add(statement);
     return statement;
   }
@@ -99,12 +107,14 @@ export class Database {
     return this.#engine.sqlite._sqlite3_changes(this.#db);
   }
 
-  /** Runs `work` in one transaction of SQLite's. When it throws, memory is as before. */
+  /** Runs `work` in one transaction of SQLite's. When it throws, or a write of it failed, memory is as before. */
   transaction<T>(work: () => T): T {
     this.#begin.run([]);
     this.#inTransaction = true;
+    this.#broken = null;
     try {
       const result = work();
+      if (this.#broken !== null) throw this.#broken;
       this.#commit.run([]);
       this.#inTransaction = false;
       return result;
@@ -175,9 +185,15 @@ export class Database {
         // "no transaction is active": a full or corrupt database rolls back by itself.
       }
     }
-    if (this.#image.delta() === null) return;
-    this.#image.rollBack();
+    if (this.#image.delta() !== null) this.#image.rollBack();
+    // What SQLite has cached it cannot take back without a journal.
     this.#file.stale = true;
+  }
+
+  #failedWrite(): SqlFailed {
+    const failure = this.#failure();
+    this.#broken ??= failure;
+    return failure;
   }
 
   #failure(): SqlFailed {

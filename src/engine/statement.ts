@@ -17,29 +17,35 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** What SQLite says when a statement failed, by what it was run for. */
+interface Failures {
+  read(): SqlFailed;
+  write(): SqlFailed;
+}
+
 /** A prepared statement. Made by `Database.prepare`, finalised by `Database.close`. */
 export class Statement implements Row {
   readonly #engine: Engine;
   readonly #pointer: Pointer;
   readonly #arena: Pointer;
-  readonly #failure: () => SqlFailed;
+  readonly #failures: Failures;
   /** Memory of long texts bound now. */
   #loose: Pointer[] = [];
 
-  constructor(engine: Engine, pointer: Pointer, arena: Pointer, failure: () => SqlFailed) {
+  constructor(engine: Engine, pointer: Pointer, arena: Pointer, failures: Failures) {
     this.#engine = engine;
     this.#pointer = pointer;
     this.#arena = arena;
-    this.#failure = failure;
+    this.#failures = failures;
   }
 
-  /** Runs to the end, ignoring rows. */
+  /** Runs to the end, ignoring rows: what writes. */
   run(values: readonly Value[]): void {
     const { sqlite } = this.#engine;
     this.#bind(values);
     let result = sqlite._sqlite3_step(this.#pointer);
     while (result === ROW) result = sqlite._sqlite3_step(this.#pointer);
-    this.#finish(result);
+    this.#finish(result, "write");
   }
 
   /** What `read` makes of the first row, or null when there is none. */
@@ -156,10 +162,10 @@ export class Statement implements Row {
     sqlite._sqlite3_bind_text(this.#pointer, index, pointer, bytes.length, 0);
   }
 
-  #finish(result: number): void {
+  #finish(result: number, use: keyof Failures = "read"): void {
     const { sqlite } = this.#engine;
     // Read the failure first: resetting may overwrite the message.
-    const failure = result === DONE ? null : this.#failure();
+    const failure = result === DONE ? null : this.#failures[use]();
     sqlite._sqlite3_reset(this.#pointer);
     // The bound texts are ours and about to be reused; and what is not bound next time must be NULL.
     sqlite._sqlite3_clear_bindings(this.#pointer);

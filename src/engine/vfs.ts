@@ -114,7 +114,7 @@ export function installVfs(sqlite: SqlJs, memory: Memory, table: WebAssembly.Tab
   const xOpen = shim("iiiiii", (self: Pointer, path: Pointer, file: Pointer, flags: number, outFlags: Pointer) => {
     if (!ours(path)) return unixOpen(self, path, file, flags, outFlags);
     const mount = mounted.get(sqlite.UTF8ToString(path));
-    // Only main databases: a journal of ours would mean journal_mode=MEMORY was not obeyed.
+    // Only main databases: a journal of ours would mean journal_mode=OFF was not obeyed.
     if (mount === undefined || (flags & OPEN_MAIN_DB) === 0) return CANTOPEN;
     open.set(file, mount);
     memory.view.setInt32(file, methods, true);
