@@ -114,7 +114,7 @@ export class Database {
     this.#broken = null;
     try {
       const result = work();
-      if (this.#broken !== null) throw this.#broken;
+      this.#refuseBroken();
       this.#commit.run([]);
       this.#inTransaction = false;
       return result;
@@ -188,6 +188,10 @@ export class Database {
     if (this.#image.delta() !== null) this.#image.rollBack();
     // What SQLite has cached it cannot take back without a journal.
     this.#file.stale = true;
+  }
+
+  #refuseBroken(): void {
+    if (this.#broken !== null) throw this.#broken;
   }
 
   #failedWrite(): SqlFailed {

@@ -30,6 +30,8 @@ export async function run(tools) {
   /** @type {import("../images.js").Megabytes[]} */
   const sizes = quick ? [1, 10] : [1, 10, 50];
   const pace = quick ? { rounds: 3, blockMs: 60, warmUpMs: 150 } : { rounds: 15, blockMs: 120, warmUpMs: 800 };
+  // A page that is in use was loaded a while ago: for seconds its code gets faster, and the browser has other things to do.
+  const steady = quick ? pace : { ...pace, rounds: 30, warmUpMs: 3000 };
   const names = namesFor(tools.browser);
   /** @type {Commits[]} */
   const all = [];
@@ -37,17 +39,17 @@ export async function run(tools) {
     for (const megabytes of sizes) {
       const image = await tools.images(megabytes);
       // Who writes much leaves the browser to tidy up for seconds; two that are held against each other take turns alone.
-      const among = (/** @type {readonly string[]} */ some, rounds = pace.rounds) =>
+      const among = (/** @type {readonly string[]} */ some, its = pace) =>
         withSession(tools, async ({ ask, observe }) => {
           const observed = await observe(`observed-${durability}`, durability, image, OBSERVED_COMMITS);
           const entrants = some.map((name) => ({ key: name, name, image }));
-          const found = await contest(ask, entrants, durability, { ...pace, rounds });
+          const found = await contest(ask, entrants, durability, its);
           return { observed, found, results: compare(found, found) };
         });
-      const { observed, results: bare } = await among([REFERENCE, "perdure"]);
-      const { results: inFlight } = await among(["perdure", IN_FLIGHT]);
+      const { observed, results: bare } = await among([REFERENCE, "perdure"], steady);
+      const { results: inFlight } = await among(["perdure", IN_FLIGHT], steady);
       const { found, results: others } = await among(names.filter((name) => name !== NAIVE && name !== IN_FLIGHT));
-      const { found: naive, results: apart } = await among([NAIVE, "perdure"], quick ? 2 : 5);
+      const { found: naive, results: apart } = await among([NAIVE, "perdure"], { ...pace, rounds: quick ? 2 : 5 });
       const results = { ...others, ...compare({ [NAIVE]: resultOf(naive, NAIVE) }, found) };
       all.push({ megabytes, durability, observed, bare, inFlight, apart, results });
       print(`\nCommits, ${durability}, at ${megabytes} MB (ms; ratio: as long as a bare put of the same records)`);
