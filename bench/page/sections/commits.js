@@ -47,7 +47,7 @@ export async function run(tools) {
           return { observed, found, results: compare(found, found) };
         });
       const { observed, results: bare } = await among([REFERENCE, "perdure"], steady);
-      const { results: inFlight } = await among(["perdure", IN_FLIGHT], steady);
+      const { results: inFlight } = await among(["perdure", IN_FLIGHT]);
       const { found, results: others } = await among(names.filter((name) => name !== NAIVE && name !== IN_FLIGHT));
       const { found: naive, results: apart } = await among([NAIVE, "perdure"], { ...pace, rounds: quick ? 2 : 5 });
       const results = { ...others, ...compare({ [NAIVE]: resultOf(naive, NAIVE) }, found) };
