@@ -70,6 +70,8 @@ export default defineConfig({
   },
   test: {
     reporters: ["default", closingLine()],
+    // Most tests wait for disks and processes: a core that vitest would keep free is one that does nothing.
+    maxWorkers: "100%",
     coverage: { include: ["src/**", "adapters/**"], exclude: ["**/*.test.ts"] },
     projects: [
       {
